@@ -6,7 +6,6 @@ import errno
 import ipaddress
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +40,8 @@ from podless.settings import ClusterSettings
 from podless.store import DiskFull, StoreError, StoreUnreachable, share
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from podless.http.audit.backend import Backend
     from podless.http.console import Console
     from podless.http.faults import Faults
@@ -242,7 +243,7 @@ class App:
         self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
         self.handler: Handler | None = None
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._rotation: CertificateRotation | None = None
         self._heartbeat: Heartbeat | None = None
@@ -452,7 +453,9 @@ class App:
 
     def _choose_folder(self) -> Path:
         if self.settings.data is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="podless-")
+            from tempfile import TemporaryDirectory  # imported late: servers with data need none, and it imports much
+
+            self._scratch = TemporaryDirectory(prefix="podless-")
             return Path(self._scratch.name)
         return _prepare_folder(self.settings.data, self.settings)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 from podless.cel.errors import EvaluationError
 from podless.cel.values import INT_MAX, INT_MIN, SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
@@ -44,7 +43,7 @@ def format_duration(span: Duration) -> str:
     """Return a duration in seconds as a float64 with as many digits as needed, and "s"."""
     whole_seconds, nanos = divmod(abs(span.ns), SECOND)
     seconds = float(whole_seconds) + nanos / 1e9
-    text = format(Decimal(repr(seconds)), "f")
+    text = format(gotext.shortest_decimal(seconds), "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return f"{'-' if span.ns < 0 else ''}{text}s"
 

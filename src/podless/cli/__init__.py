@@ -7,10 +7,11 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-from podless.cli.commands import COMMANDS, add_command
+from podless.cli.commands import COMMANDS, DefaultsFormatter, add_command
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError, suggest_name
@@ -39,7 +40,13 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, **arguments: Any) -> None:
         # an abbreviation of an option would get another meaning with the next option that begins like it
-        super().__init__(allow_abbrev=False, **arguments)
+        # each added option makes a formatter; a fixed width spares them the terminal's, and an import of shutil
+        narrow = partial(DefaultsFormatter, width=80)
+        super().__init__(allow_abbrev=False, formatter_class=narrow, **arguments)
+
+    def format_help(self) -> str:
+        self.formatter_class = DefaultsFormatter
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""

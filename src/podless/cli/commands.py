@@ -76,9 +76,7 @@ def add_command(commands: Any, name: str) -> Any:
     """Add a command to the subparsers of a parser. Returns its parser."""
     summary, text = COMMANDS[name]
     description, _, lines = text.partition("\n\n")
-    parser = commands.add_parser(
-        name, help=summary, description=" ".join(description.split()), formatter_class=DefaultsFormatter
-    )
+    parser = commands.add_parser(name, help=summary, description=" ".join(description.split()))
     _add_lines(parser, lines)
     return parser
 

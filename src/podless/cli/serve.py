@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -48,9 +47,11 @@ def run(args: argparse.Namespace) -> int:
         settings = options.read_settings(args)
         with contextlib.ExitStack() as opened:
             if args.at:
+                from tempfile import TemporaryDirectory
+
                 from podless.cli.past import settle_past
 
-                scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="podless-at-"))
+                scratch = opened.enter_context(TemporaryDirectory(prefix="podless-at-"))
                 settings = settle_past(settings, args.at, Path(scratch))
             _create_certificates(settings)
             opened.enter_context(options.name_options(args))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json as json_
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from podless.runtime import lazy
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
+
+if TYPE_CHECKING:
+    import decimal
+else:  # most servers never need it
+    decimal = lazy.LateModule("decimal")
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
 _INT64_LIMIT = 1 << 63
@@ -55,12 +60,17 @@ def _escape_char(code: int) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def shortest_decimal(value: float) -> decimal.Decimal:
+    """Return the decimal number with the fewest digits that reads as a float64."""
+    return decimal.Decimal(repr(value))
+
+
 def format_number(value: float) -> str:
     """Return a float64 as Go's encoding/json formats it: shortest digits, no exponent between 1e-6 and 1e21."""
     if value == 0:
         return "-0" if str(value)[0] == "-" else "0"
     if 1e-6 <= abs(value) < 1e21:
-        text = format(Decimal(repr(value)), "f")
+        text = format(shortest_decimal(value), "f")
         return text.rstrip("0").rstrip(".") if "." in text else text
     digits, _, exponent = repr(value).partition("e")
     digits = digits.removesuffix(".0")
@@ -70,12 +80,12 @@ def format_number(value: float) -> str:
 
 def format_float(value: float) -> str:
     """Return a float in Go's shortest 'g' format, with an exponent below 1e-4 and from 1e6 on."""
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    sign, digits, exponent = shortest_decimal(value).normalize().as_tuple()
     if not isinstance(exponent, int):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
     shift = len(digits) - 1 + exponent
     if -4 <= shift < 6 or not value:
-        return format(Decimal(repr(value)).normalize(), "f")
+        return format(shortest_decimal(value).normalize(), "f")
     first, decimals = str(digits[0]), "".join(map(str, digits[1:]))
     mantissa = f"{'-' * sign}{first}.{decimals}" if decimals else f"{'-' * sign}{first}"
     return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"

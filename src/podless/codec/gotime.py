@@ -5,7 +5,6 @@ Go accepts more than RFC 3339: one-digit hours, a comma before fractions, offset
 
 from __future__ import annotations
 
-import calendar
 import datetime
 import re
 from collections.abc import Callable
@@ -90,8 +89,7 @@ class _TimeReader:
             self.read_element("Z07:00", self.read_zone)
         if self.rest:
             raise ValueError(f"parsing time {_quote_text(self.text)}: extra text: {_quote_text(self.rest)}")
-        leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-        if not 1 <= day <= _DAYS[month] + (month == 2 and leap):
+        if not 1 <= day <= _count_days(year, month):
             raise ValueError(f"parsing time {_quote_text(self.text)}: day out of range")
         return year, month, day, hour, minute, second
 
@@ -252,7 +250,7 @@ def find_duration_fault(text: str) -> str:
 
 
 # the word is optional, so that the pattern reads no digit twice
-_WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++))?")
+_WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\xb5]++))?")
 _UNITS = (
     (("ns", "nano"), 1),
     (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
@@ -292,6 +290,12 @@ def parse_span(text: str) -> int:
 
 
 _DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _count_days(year: int, month: int) -> int:
+    return _DAYS[month] + (month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+
+
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 
 
@@ -303,8 +307,7 @@ def is_date(text: str) -> bool:
     year, month, day = map(int, match.groups())
     if not 1 <= month <= 12:
         return False
-    leap = month == 2 and calendar.isleap(year)
-    return 1 <= day <= _DAYS[month] + leap
+    return 1 <= day <= _count_days(year, month)
 
 
 _LONGEST = ((1 << 63) - 1) / 1e9  # seconds: the maximum of a Go duration

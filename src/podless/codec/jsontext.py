@@ -7,7 +7,6 @@ bytes that Go repairs (invalid UTF-8, unpaired surrogates), and for the paths of
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Any, NoReturn
 
 from podless.codec import gotext
@@ -63,7 +62,7 @@ def settle_number(value: float) -> int | float:
     number = float(value)
     if not number.is_integer() or abs(number) >= 1e21:
         return number
-    return int(Decimal(repr(number)))
+    return int(gotext.shortest_decimal(number))
 
 
 def parse_number(text: str) -> int | float:

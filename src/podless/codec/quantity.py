@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 
 from podless.runtime.meter import each
 
@@ -32,15 +31,8 @@ class QuantityError(ValueError):
     """A text is not a quantity. The message is kube-apiserver's."""
 
 
-def parse_quantity(text: str) -> Fraction:
-    """Return the amount as a fraction, rounded up to billionths, away from zero. Raises QuantityError."""
-    amount = parse_nanos(text)
-    units, remainder = divmod(amount, NANO)
-    return Fraction(amount, NANO) if remainder else Fraction(units)
-
-
 def parse_nanos(text: str) -> int:
-    """Return the amount in billionths, for comparisons and sums: much faster than fractions. Raises QuantityError."""
+    """Return the amount in billionths, rounded up, away from zero. Raises QuantityError."""
     return _parse_amount(text)[0]
 
 

@@ -12,7 +12,6 @@ import contextlib
 import logging
 import os
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -32,6 +31,8 @@ _READ, _HANDSHAKE, _CERTIFICATE, _TLS13 = "read", 22, 11, 0x0304
 _LENIENT = 0x200000 | 0x10
 _FILES = "/proc/self/fd"
 _IN_MEMORY = hasattr(os, "memfd_create") and os.path.exists(_FILES)
+if not _IN_MEMORY:
+    import tempfile
 # ssl.SSLContext converts each number to an enum member, which is slow; this is the property below it
 _HOOK = vars(ssl.SSLContext.__mro__[1]).get("_msg_callback")
 

@@ -10,7 +10,6 @@ import faulthandler
 import mmap
 import os
 import re
-import tempfile
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -90,6 +89,8 @@ def is_whole(calls: list[StackFrame]) -> bool:
 def _open_file() -> int:
     if hasattr(os, "memfd_create"):
         return os.memfd_create("podless-stacks")
+    import tempfile  # imported late: only systems without files in memory need it
+
     descriptor, name = tempfile.mkstemp()
     os.unlink(name)
     return descriptor

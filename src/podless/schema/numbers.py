@@ -7,7 +7,6 @@ is compared with the bound's integer part, as in kube-openapi.
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 
 from podless.codec import gotext
 
@@ -34,7 +33,7 @@ def in_range(value: float, kind: str, form: str) -> bool:
         if isinstance(value, float):
             if not value.is_integer():
                 return False
-            value = int(Decimal(repr(value)))  # Go's check parses the shortest decimal form of the float
+            value = int(gotext.shortest_decimal(value))  # Go's check parses the shortest decimal form of the float
         bits = 31 if form == "int32" else 63
         return -(1 << bits) <= value < 1 << bits
     return form != "float" or abs(value) < _MAX32

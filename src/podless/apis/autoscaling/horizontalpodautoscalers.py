@@ -85,7 +85,7 @@ def _validate_target(target: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         amount = target.get(name)
-        if amount is not None and quantity.parse_quantity(amount) <= 0:
+        if amount is not None and quantity.parse_nanos(amount) <= 0:
             yield field.invalid(f"{path}.{name}", amount, "must be positive")
     if use is not None and use < 1:
         yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")
@@ -266,7 +266,7 @@ def _validate_rules(rules: Object, path: str) -> field.Errors:
     for index, policy in enumerate(each(policies or ())):
         yield from _validate_policy(policy, f"{path}.policies[{index}]")
     tolerance: Any = rules.get("tolerance")
-    if tolerance is not None and quantity.parse_quantity(tolerance) < 0:
+    if tolerance is not None and quantity.parse_nanos(tolerance) < 0:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 

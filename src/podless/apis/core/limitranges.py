@@ -5,8 +5,6 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
@@ -138,7 +136,7 @@ def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path:
     if ratio < quantity.NANO:
         yield field.invalid(path, text, f"ratio {text} is less than 1")
     minimum, maximum = amounts.get("min"), amounts.get("max")
-    if minimum and maximum is not None and Fraction(ratio, quantity.NANO) > Fraction(maximum, minimum):
+    if minimum and maximum is not None and ratio * minimum**2 > maximum * minimum * quantity.NANO:
         yield field.invalid(path, text, f"ratio {text} is greater than max/min = {maximum / minimum:f}")
 
 

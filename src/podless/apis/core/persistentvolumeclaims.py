@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import ClassVar
 
 from podless.apis.podspec import claims
@@ -118,7 +117,7 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
     storage = ((old.get("status") or {}).get("capacity") or {}).get("storage")
     if size < minimum and not has("RecoverVolumeExpansionFailure"):
         yield field.forbidden(_STORAGE, "field can not be less than previous value")
-    elif size < minimum and size <= (quantity.parse_quantity(storage) if storage is not None else 0):
+    elif size < minimum and size <= (quantity.parse_nanos(storage) if storage is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", spec.get("volumeMode"))
@@ -169,9 +168,9 @@ def _get_annotation(obj: Object) -> str | None:
     return result
 
 
-def _requested_size(spec: Object) -> Fraction:
+def _requested_size(spec: Object) -> int:
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    return quantity.parse_quantity(text) if text is not None else quantity.parse_quantity("0")
+    return quantity.parse_nanos(text) if text is not None else 0
 
 
 def _validate_resource(name: str, path: str) -> field.Errors:

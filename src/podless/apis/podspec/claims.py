@@ -69,7 +69,7 @@ def _validate_storage(amount: str | None, path: str) -> field.Errors:
     item_path = f"{path}.resources[storage]"
     if amount is None:
         yield field.required(item_path)
-    elif quantity.parse_quantity(amount) <= 0:
+    elif quantity.parse_nanos(amount) <= 0:
         yield field.invalid(item_path, amount, checks.POSITIVE)
     else:
         yield from resources.quantity_errors("storage", amount, item_path)

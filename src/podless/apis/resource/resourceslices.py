@@ -49,19 +49,19 @@ def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Err
 
 
 def _validate_values(values: list[str], usual: str, maximum: str, path: str) -> field.Errors:
-    amounts = [quantity.parse_quantity(text) for text in each(values)]
+    amounts = [quantity.parse_nanos(text) for text in each(values)]
     for index in range(1, len(values)):
         if amounts[index - 1] > amounts[index]:
             yield field.invalid(f"{path}[{index}]", values[index], "values must be sorted in ascending order")
     check = partial(_validate_value, maximum)
     yield from parts.validate_set(values, _MAX_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # surplus values are not compared
-    if len(values) > _MAX_VALUES or quantity.parse_quantity(usual) not in amounts:
+    if len(values) > _MAX_VALUES or quantity.parse_nanos(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
 def _validate_value(maximum: str, text: str, path: str) -> field.Errors:
-    if quantity.parse_quantity(text) > quantity.parse_quantity(maximum):
+    if quantity.parse_nanos(text) > quantity.parse_nanos(maximum):
         yield field.invalid(path, text, f"option is larger than capacity value: {maximum}")
 
 
@@ -70,13 +70,13 @@ def _validate_range(bounds: Object, usual: str, maximum: str, path: str) -> fiel
     if low is None:
         yield field.required(f"{path}.min", "required when validRange is defined")
         return
-    minimum, default, limit = (quantity.parse_quantity(text) for text in (low, usual, maximum))
+    minimum, default, limit = (quantity.parse_nanos(text) for text in (low, usual, maximum))
     if minimum > limit:
         yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {maximum}")
     if default < minimum:
         yield field.invalid(f"{path}.min", usual, f"default is less than min: {low}")
     if high is not None:
-        end = quantity.parse_quantity(high)
+        end = quantity.parse_nanos(high)
         if minimum > end:
             yield field.invalid(f"{path}.max", low, f"min is larger than max: {high}")
         if end > limit:
@@ -84,7 +84,7 @@ def _validate_range(bounds: Object, usual: str, maximum: str, path: str) -> fiel
         if default > end:
             yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
     if step is not None:
-        if minimum + quantity.parse_quantity(step) > limit:
+        if minimum + quantity.parse_nanos(step) > limit:
             reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {maximum}"
             yield field.invalid(f"{path}.step", step, reason)
         for text in filter(None, (usual, high)):

@@ -125,6 +125,6 @@ class PersistentVolumeClaimResize(Plugin):
         return entry is not None and bool(entry.decode().get("allowVolumeExpansion"))
 
 
-def _read_size(claim: Object) -> Any:
+def _read_size(claim: Object) -> int:
     text = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
-    return quantity.parse_quantity(text) if text is not None else 0
+    return quantity.parse_nanos(text) if text is not None else 0

@@ -25,7 +25,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         name, amount = obj["storageClassName"], obj.get("capacity")
         errors = labelselector.validate_selector(obj.get("nodeTopology") or {}, "nodeTopology")
         errors += field.invalid_details("storageClassName", name, names.check_subdomain(name))
-        if amount is not None and quantity.parse_quantity(amount) < 0:
+        if amount is not None and quantity.parse_nanos(amount) < 0:
             errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
         return errors
 

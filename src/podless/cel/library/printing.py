@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from podless.cel import gotimes
@@ -22,6 +21,7 @@ from podless.cel.library.formatting import (
     make_integer_formatter,
 )
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
+from podless.codec import gotext
 
 _TYPE_ERRORS = {
     "d": "decimal clause can only be used on numbers, was given {}",
@@ -45,7 +45,7 @@ def _format_map(value: dict[Any, Any]) -> str:
 
 
 def _format_double(value: float) -> str:
-    return format(Decimal(repr(value)).normalize(), "f") if math.isfinite(value) else _format_special(value)
+    return format(gotext.shortest_decimal(value).normalize(), "f") if math.isfinite(value) else _format_special(value)
 
 
 def _format_special(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
+import sys
 
 from podless.cel import values
 from podless.cel.decls import Library, declare_function, declare_global, declare_method, member
@@ -47,7 +47,8 @@ class QuantityValue:
         return compare_quantities(self, other) == 0
 
     def __hash__(self) -> int:
-        return hash(Fraction(self.mantissa) * Fraction(10) ** self.power)
+        # as for Python's own numbers: equal ones of different powers have the same remainder
+        return hash(self.mantissa * pow(10, self.power, sys.hash_info.modulus))
 
     def __repr__(self) -> str:
         return f"Quantity({self.mantissa}e{self.power})"

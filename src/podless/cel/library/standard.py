@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
@@ -42,7 +41,7 @@ from podless.cel.values import (
     conversion_error,
     size_of,
 )
-from podless.codec import gotime
+from podless.codec import gotext, gotime
 from podless.runtime.lazy import compile_late
 
 _INTEGER = compile_late(r"[+-]?[0-9]+\Z")
@@ -117,13 +116,13 @@ def show_double(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    sign, digits, power = Decimal(repr(value)).normalize().as_tuple()
+    sign, digits, power = gotext.shortest_decimal(value).normalize().as_tuple()
     minus = "-" if sign else ""
     if digits == (0,):
         return f"{minus}0"
     exponent = len(digits) + int(power) - 1
     if -4 <= exponent < _EXPONENT:
-        return format(Decimal(repr(value)).normalize(), "f")
+        return format(gotext.shortest_decimal(value).normalize(), "f")
     text = "".join(map(str, digits))
     fraction = f".{text[1:]}" if len(text) > 1 else ""
     return f"{minus}{text[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"

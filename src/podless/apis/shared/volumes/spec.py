@@ -72,7 +72,7 @@ def _validate_capacity(capacity: dict[str, str] | None, path: str) -> field.Erro
         yield field.not_supported(path, capacity, ["storage"])
     for name, text in each(capacity or {}).items():
         yield from checks.validate_amount(f"{path}[{name}]", text)
-        if quantity.parse_quantity(text) <= 0:
+        if quantity.parse_nanos(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
