@@ -370,7 +370,7 @@ class App:
         api = cluster.api
         flows = Flows(api, self.settings.limits.in_flight)
         self._measured = measured = RequestMetrics(flows)
-        auditing = self._audit(api.registry)
+        auditing = self._make_audit_filter(api.registry)
         documents = NonResourcePaths(
             api.registry,
             lambda: self._address,
@@ -416,7 +416,7 @@ class App:
         """Return a URL of the console that logs the administrator in once, within ten minutes; "" without a console."""
         return f"{self.url}/console/#/link/{self._console.links.make_code()}" if self._console is not None else ""
 
-    def _audit(self, registry: Registry) -> Filter | None:
+    def _make_audit_filter(self, registry: Registry) -> Filter | None:
         """Return the filter that writes the audit log, None for no log. Raises BadPolicy."""
         audit = self.settings.audit
         if audit is None:

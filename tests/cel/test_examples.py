@@ -43,7 +43,7 @@ WITHOUT = {"@not_strictly_false", "cel.@mapInsert"}
 def test_example_is_true(name: str, text: str, declarations: Declarations) -> None:
     program = compile(text, declarations=declarations)
     assert program.evaluate() is True
-    assert program._generate(exact=True)(10**6)[0] is True
+    assert program._generate_function(exact=True)(10**6)[0] is True
 
 
 def test_all_functions_are_described() -> None:

@@ -90,7 +90,7 @@ async def test_more_requests_than_a_piece_holds_are_counted(monkeypatch: pytest.
     assert len(sink.lines) == 100
     record(requests, 1200)
     (watcher,) = requests._followers.values()
-    watcher.__self__._send()  # type: ignore[attr-defined]
+    watcher.__self__._send_lines()  # type: ignore[attr-defined]
     assert sink.lines[100] == {"skipped": 700}
     assert len(sink.lines) == 601
     stop()
@@ -102,6 +102,6 @@ async def test_a_client_that_is_gone_is_not_told_again() -> None:
     await watch(requests, sink)
     record(requests, 1)
     (watcher,) = requests._followers.values()
-    watcher.__self__._send()  # type: ignore[attr-defined]
+    watcher.__self__._send_lines()  # type: ignore[attr-defined]
     assert len(sink.lines) == 1
     assert not requests._followers

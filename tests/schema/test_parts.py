@@ -61,7 +61,7 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
     def compiled(part: NodeFunction) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(NodeFunction, "_compile", compiled)
+    monkeypatch.setattr(NodeFunction, "_compile_function", compiled)
     fields = {f"f{i}": "" for i in range(20)} | {"any": {"a": 1}, "more": "x"}
     obj = {"apiVersion": "a/v1", "kind": "A", "spec": {"one": dict(fields), "many": [dict(fields)]}}
     schema.accepts(obj)
@@ -75,13 +75,13 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
 @pytest.mark.parametrize("versions", [1, 3])
 def test_equal_parts_of_a_complete_schema_are_compiled_once(versions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
-    compile_part = NodeFunction._compile
+    compile_part = NodeFunction._compile_function
 
     def note_and_compile(part: NodeFunction) -> Any:
         compiled.append(part)
         return compile_part(part)
 
-    monkeypatch.setattr(NodeFunction, "_compile", note_and_compile)
+    monkeypatch.setattr(NodeFunction, "_compile_function", note_and_compile)
     shared = SharedParts()
     for _ in range(versions):
         schema = Schema(nested_objects(levels=4, default=1), parts=shared)

@@ -71,9 +71,9 @@ class ParamReader:
             await self._state.converter.prepare_entries(kind, version, entries)
         except conversion.ConversionFailed as failed:
             raise MissingConfiguration(f"failed to convert object version: {failed}") from None
-        return [self._decode(kind, version, entry) for entry in entries]
+        return [self._decode_parameter(kind, version, entry) for entry in entries]
 
-    def _decode(self, kind: Kind, version: Version, entry: Entry) -> Object:
+    def _decode_parameter(self, kind: Kind, version: Version, entry: Entry) -> Object:
         key = entry.key, version.name, kind.changed
         cached = self._decoded.get(key)
         if cached is not None and cached[0] is entry:

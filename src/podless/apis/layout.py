@@ -18,7 +18,7 @@ def key_layout(root: str) -> KeyLayout:
     """Return the layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None}
 
-    def decode(key: str, value: bytes) -> StoredValue | None:
+    def decode_value(key: str, value: bytes) -> StoredValue | None:
         kind = kinds.get(keys.prefix_of(key))
         if kind is None or kind.struct is None:
             return None
@@ -28,7 +28,7 @@ def key_layout(root: str) -> KeyLayout:
             return None
 
     return KeyLayout(
-        root, resource_names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode
+        root, resource_names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode_value
     )
 
 

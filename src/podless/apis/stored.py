@@ -50,12 +50,12 @@ def make_read(release: Release) -> Read:
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None and kind.struct is not None}
     ungated = Release(release.name, release.minor)  # with all gates on, because fields of disabled gates are read
 
-    def read(record: Record) -> Record:
+    def read_record(record: Record) -> Record:
         kind = kinds.get(keys.prefix_of(record.key))
         stored = _read_again(kind, ungated, record.stored) if kind is not None else record.stored
         return record if stored is record.stored else record._replace(stored=stored)
 
-    return read
+    return read_record
 
 
 def _read_again(kind: Kind, release: Release, stored: StoredValue) -> StoredValue:

@@ -37,20 +37,20 @@ def allowed_groups(authorizer: Authorizer, user: User, target: User, attributes:
     ):
         return None
 
-    def may(resource: str, name: str, namespace: str = "", sub: str = "") -> bool:
+    def may_impersonate(resource: str, name: str, namespace: str = "", sub: str = "") -> bool:
         question = Attributes(f"impersonate:{mode}", _GROUP, "v1", resource, sub, namespace, name)
         return authorizer.is_allowed(user, question)
 
-    if not may(*scope) or (target.uid and not may("uids", target.uid)):
+    if not may_impersonate(*scope) or (target.uid and not may_impersonate("uids", target.uid)):
         return None
     if "" in target.groups or MASTERS in target.groups or not all(map(_is_valid_extra, target.extra.items())):
         return None
-    everyone = len(target.groups) >= _CHECK_ALL_FIRST and may("groups", "*")
-    if not everyone and not all(may("groups", group) for group in target.groups):
+    everyone = len(target.groups) >= _CHECK_ALL_FIRST and may_impersonate("groups", "*")
+    if not everyone and not all(may_impersonate("groups", group) for group in target.groups):
         return None
     values = [(key, value) for key, extra_values in target.extra.items() for value in extra_values]
-    every_value = len(values) >= _CHECK_ALL_FIRST and may("userextras", "*", sub="*")
-    if not every_value and not all(may("userextras", value, sub=key) for key, value in values):
+    every_value = len(values) >= _CHECK_ALL_FIRST and may_impersonate("userextras", "*", sub="*")
+    if not every_value and not all(may_impersonate("userextras", value, sub=key) for key, value in values):
         return None
     return groups
 

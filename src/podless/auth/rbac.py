@@ -112,7 +112,7 @@ class RBAC:
         self._drop_decisions(events)
         for event in events:
             if event.before is not None:
-                self._remove(parse_binding(event.before))
+                self._remove_binding(parse_binding(event.before))
             if event.after is not None:
                 self._add_binding(parse_binding(event.after))
 
@@ -127,7 +127,7 @@ class RBAC:
             else:
                 by_subject[subject] = {bindings.key: bindings, binding.key: binding}
 
-    def _remove(self, binding: RoleBinding) -> None:
+    def _remove_binding(self, binding: RoleBinding) -> None:
         by_subject = self._bindings.get(binding.namespace, {})
         for subject in binding.subjects:
             bindings = by_subject.get(subject)

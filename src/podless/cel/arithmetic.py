@@ -155,13 +155,13 @@ _MOD: Pairs = {(int, int): _mod_ints, (Uint, Uint): _mod_uints}
 
 
 def _make_operator(table: Pairs) -> Callable[[Any, Any], Any]:
-    def operate(left: Any, right: Any) -> Any:
+    def apply_operation(left: Any, right: Any) -> Any:
         operation = table.get((left.__class__, right.__class__))
         if operation is None:
             raise no_overload()
         return operation(left, right)
 
-    return operate
+    return apply_operation
 
 
 add, sub, mul = _make_operator(_ADD), _make_operator(_SUB), _make_operator(_MUL)

@@ -205,13 +205,13 @@ def _always_fits(actual: Type, declared: Type) -> bool:
 def _tolerate_other_overloads(actual: Callable[..., int]) -> Callable[..., int]:
     """Return the cost function of the first overload; it returns 1 if another overload was called."""
 
-    def cost(*args: Any) -> int:
+    def compute_cost(*args: Any) -> int:
         try:
             return actual(*args)
         except (AttributeError, TypeError, ValueError):
             return 1
 
-    return cost
+    return compute_cost
 
 
 def _has_constant_pattern(node: CallExpr) -> bool:

@@ -114,19 +114,19 @@ def _build_list_fold(offset: int, iter_range: Expr, names: tuple[str, str], guar
 
 
 def _make_quantifier(macro: str) -> Macro:
-    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
         return _build_quantifier(macro, offset, target, _require_one_name(args), args[1])
 
-    return expand
+    return expand_call
 
 
 def _make_two_variable_quantifier(macro: str) -> Macro:
-    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
         return _build_quantifier(macro, offset, target, _require_two_names(args), args[2])
 
-    return expand
+    return expand_call
 
 
 def _expand_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
@@ -178,7 +178,7 @@ def _expand_bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | N
 def _make_optional_macro(flat: bool) -> Macro:
     name = "optFlatMap" if flat else "optMap"
 
-    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
         if not isinstance(args[0], Ident):
             raise MacroError(args[0].offset, f"{name}() variable name must be a simple identifier")
@@ -187,7 +187,7 @@ def _make_optional_macro(flat: bool) -> Macro:
         absent = CallExpr(offset, "optional.none", [])
         return CallExpr(offset, "_?_:_", [CallExpr(offset, "hasValue", [], target), present, absent])
 
-    return expand
+    return expand_call
 
 
 def _expand_sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:

@@ -58,7 +58,7 @@ class Program:
         """Return value and cost for variables in order. An error has the cost in its attribute cost."""
         fast = self._fast
         if fast is None:
-            fast = fill_attribute(self, "_fast", lambda: self._generate(False))
+            fast = fill_attribute(self, "_fast", lambda: self._generate_function(False))
         try:
             result = fast(*values, limit)
         except CostExceeded:
@@ -78,7 +78,7 @@ class Program:
         """Evaluate the exact form after an error of the fast one."""
         exact = self._exact
         if exact is None:
-            exact = fill_attribute(self, "_exact", lambda: self._generate(True))
+            exact = fill_attribute(self, "_exact", lambda: self._generate_function(True))
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -93,7 +93,7 @@ class Program:
             raise cost_exceeded(result[1])
         return result
 
-    def _generate(self, exact: bool) -> _Run:
+    def _generate_function(self, exact: bool) -> _Run:
         return run_with_room(
             lambda: generate.generate_program(self._tree, self._declarations, self._variables, self._types, exact)
         )
@@ -101,9 +101,9 @@ class Program:
     def complete(self) -> None:
         """Generate all code that an evaluation can need."""
         if self._fast is None:
-            fill_attribute(self, "_fast", lambda: self._generate(False))
+            fill_attribute(self, "_fast", lambda: self._generate_function(False))
         if self._exact is None:
-            fill_attribute(self, "_exact", lambda: self._generate(True))
+            fill_attribute(self, "_exact", lambda: self._generate_function(True))
         for decl in self._variables.values():
             if decl is not None:
                 decl.declare_all()
@@ -111,7 +111,7 @@ class Program:
     def prepare(self) -> None:
         """Generate the code of the fast form now. Raises CompileError if the expression is too large."""
         try:
-            self._fast = self._generate(False)
+            self._fast = self._generate_function(False)
         except (SyntaxError, MemoryError, RecursionError):
             raise CompileError(self.source, [Issue(-1, parser.NESTED)]) from None
 
@@ -178,7 +178,7 @@ def analyze_source(
 ) -> Expr:
     """Parse and check an expression, and return its tree. Raises CompileError."""
 
-    def analyze() -> Expr:
+    def analyze_tree() -> Expr:
         tree = parser.parse_expression(source, macro_table)
         checker.check_tree(source, tree, declarations, types, schemas, container=container, typed=typed)
         issues = validate.check_literals(tree, declarations) if typed else []
@@ -187,6 +187,6 @@ def analyze_source(
         return tree
 
     try:
-        return run_with_room(analyze)
+        return run_with_room(analyze_tree)
     except RecursionError:
         raise CompileError(source, [Issue(-1, parser.NESTED)]) from None

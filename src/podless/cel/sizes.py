@@ -95,22 +95,22 @@ def traversal_cost(factor: float = 1.0, *, sized: bool = False) -> Cost:
     """Return the cost of visiting each character of the first argument. sized: the result has the same size."""
     per_character = factor * PER_CHARACTER
 
-    def estimate(site: CallSite) -> Estimate:
+    def estimate_call(site: CallSite) -> Estimate:
         size = site.get_size(0)
         return size.scale(per_character), size if sized else None
 
-    return Cost(estimate, lambda first, *_: math.ceil(size_of(first) * per_character))
+    return Cost(estimate_call, lambda first, *_: math.ceil(size_of(first) * per_character))
 
 
 def estimated_search_cost() -> Cost:
     """Return the cost of a pattern search: the product of both lengths."""
 
-    def estimate(site: CallSite) -> Estimate:
+    def estimate_call(site: CallSite) -> Estimate:
         text = site.get_size(0)
         cost = text.add(ONE).scale(PER_CHARACTER).multiply(site.get_size(1).scale(PER_PATTERN))
         return cost, Range(0, text.high)
 
-    return Cost(estimate, count_search)
+    return Cost(estimate_call, count_search)
 
 
 def count_search(text: Any, pattern: Any, *_: Any) -> int:

@@ -136,7 +136,7 @@ class DocumentChecker:
     def _find_kind(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
         return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
 
-    def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
+    def _look_up_kind(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """Look up a kind, and record the result."""
         result = outcome.looked[group, version, kind] = self._find_kind(group, version, kind)
         if not isinstance(result, tuple):
@@ -188,7 +188,7 @@ class DocumentChecker:
             return
         group, version, name = kind_names
         collector.object_text = str(identity := identify_object(entry.value, group, name))
-        found_kind = self._find(collector.outcome, group, version, name)
+        found_kind = self._look_up_kind(collector.outcome, group, version, name)
         if found_kind is None:
             self._report_unknown(entry, collector, group, name, gvk.GroupVersion(group, version))
             return
@@ -250,7 +250,7 @@ class DocumentChecker:
         if raw is None:
             return None
         kind_names = _identify_kind(serializer.decode_json(raw))
-        found_kind = None if isinstance(kind_names, str) else self._find(collector.outcome, *kind_names)
+        found_kind = None if isinstance(kind_names, str) else self._look_up_kind(collector.outcome, *kind_names)
         old = offline.read_accepted(*found_kind, raw) if found_kind is not None else None
         if old is None:
             collector.add_warning(

@@ -289,23 +289,23 @@ def _remove_field(obj: Object, path: field.Path) -> Object:
 def _make_variants(smallest: Object, path: field.Path, node: Schema) -> Iterator[Object]:
     """Yield variants of the smallest object, with one or two different fields at a path."""
 
-    def change(obj: Object, field_path: field.Path, value: Any = ...) -> Object:
+    def change_field(obj: Object, field_path: field.Path, value: Any = ...) -> Object:
         return _set_field(obj, _wrap_node(path, node), (*path, *field_path), value)
 
     properties = node.get("properties") or {}
     names = [name for name in properties if path or name not in ("apiVersion", "kind", "metadata", "status")][:20]
     if not names:
-        yield from (change(smallest, (), first) for first in _list_near_values(node))
+        yield from (change_field(smallest, (), first) for first in _list_near_values(node))
         return
-    complete = change(smallest, ())
+    complete = change_field(smallest, ())
     yield complete
     for name in names:
-        yield from (change(complete, (name,), first) for first in _list_near_values(properties[name]))
+        yield from (change_field(complete, (name,), first) for first in _list_near_values(properties[name]))
         yield _remove_field(copy.deepcopy(complete), (*path, name))
     for name, other_name in combinations(names[:8], 2):
         pairs = product(_list_near_values(properties[name])[:6], _list_near_values(properties[other_name])[:6])
         for first, second in pairs:
-            yield change(change(complete, (name,), first), (other_name,), second)
+            yield change_field(change_field(complete, (name,), first), (other_name,), second)
 
 
 def _wrap_node(path: field.Path, node: Schema) -> Schema:

@@ -116,7 +116,7 @@ def _make_source(file: Path) -> SourceFile:
 
 
 def _make_reader(file: Path) -> Callable[[], bytes]:
-    def read() -> bytes:
+    def read_file() -> bytes:
         try:
             return read_path(file)
         except OSError as error:
@@ -124,7 +124,7 @@ def _make_reader(file: Path) -> Callable[[], bytes]:
         except BadInput as error:
             raise CannotCheck(str(error)) from None
 
-    return read
+    return read_file
 
 
 def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:

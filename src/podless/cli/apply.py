@@ -18,7 +18,7 @@ from podless.version import __version__
 def run(args: argparse.Namespace) -> int:
     """Apply the plan. Returns 1, with one line on standard error, if that fails."""
     try:
-        carried = asyncio.run(_apply(args))
+        carried = asyncio.run(_apply_plan(args))
     except RemoteError as error:
         raise ReportedError(f"{error}; run it again to go on") from None
     except KeyboardInterrupt:
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if carried.refused else 0
 
 
-async def _apply(args: argparse.Namespace) -> ApplyResult:
+async def _apply_plan(args: argparse.Namespace) -> ApplyResult:
     args.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
     reached = access.read_access(args)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:

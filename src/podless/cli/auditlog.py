@@ -62,7 +62,7 @@ def _import_log(paths: Sequence[str], scratch: Path) -> str:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("CREATE TABLE changes (number INTEGER PRIMARY KEY, offset INTEGER, creates, author, value)")
         database.execute("BEGIN")
-        places = list(_scan(database, paths, skipped))
+        places = list(_store_changes(database, paths, skipped))
         database.execute("COMMIT")
         if not places:
             raise BadLog(f"the files have no changes; they have {_describe_skipped(skipped) or 'no events'}")
@@ -82,7 +82,9 @@ def _describe_skipped(skipped: Counter[Skipped]) -> str:
     return "; ".join(f"{format_count(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
 
 
-def _scan(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_LogPosition]:
+def _store_changes(
+    database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]
+) -> Iterator[_LogPosition]:
     """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
     for position, line in _read_lines(paths):

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 async def _run(args: argparse.Namespace, new: Path) -> None:
     database, kubeconfig = args.data / engine.DATABASE, args.data / "kubeconfig"
 
-    async def write() -> None:
+    async def write_from_source() -> None:
         if args.kubeconfig is not None:
             await _write_backup(new, _read_online(args.kubeconfig, args.at))
         elif ENGINES[args.store].shared:
@@ -67,7 +67,7 @@ async def _run(args: argparse.Namespace, new: Path) -> None:
         else:
             raise StoreError(f"{database}: no such database")
 
-    await retry_call(write, HistoryCompacted, RemoteGone, tries=_TRIES)
+    await retry_call(write_from_source, HistoryCompacted, RemoteGone, tries=_TRIES)
 
 
 async def save_state(database: Path, at: str, file: Path) -> None:

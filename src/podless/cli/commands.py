@@ -33,7 +33,7 @@ class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
 def as_type(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return a parser of texts as a type for argparse, which then shows the text of its ValueError or StartError."""
 
-    def read(text: str) -> Any:
+    def parse_text(text: str) -> Any:
         try:
             return parse(text)
         except StartError as error:
@@ -41,7 +41,7 @@ def as_type(parse: Callable[[str], Any]) -> Callable[[str], Any]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    return read
+    return parse_text
 
 
 def _parse_seconds(text: str) -> float:

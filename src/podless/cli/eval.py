@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
             args.rule,
             this,
             before,
-            schema=_subschema(schema, path),
+            schema=_find_subschema(schema, path),
             complete=not path,
             new=features.choose_release(args.kubernetes_version),
         )
@@ -118,7 +118,7 @@ def _select_part(value: Any, path: Path) -> Any:
     return value
 
 
-def _subschema(schema: Object | None, path: Path) -> Object | None:
+def _find_subschema(schema: Object | None, path: Path) -> Object | None:
     """Return the schema of a part of the object."""
     from podless.meta.field import format_path
 

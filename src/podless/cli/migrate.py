@@ -106,7 +106,9 @@ class Migration:
             page, token = await self._fetch_page(f"{base}/{plural}", token)
             items = page.get("items") or []
             for start in range(0, len(items), _TOGETHER):
-                await asyncio.gather(*(self._rewrite(base, plural, item) for item in items[start : start + _TOGETHER]))
+                await asyncio.gather(
+                    *(self._rewrite_object(base, plural, item) for item in items[start : start + _TOGETHER])
+                )
                 remaining = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
                 rewritten = format_count(self._rewritten, "object")
                 self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(remaining, 0)} left")
@@ -129,17 +131,17 @@ class Migration:
             return await self._fetch_page(path, fresh_token)
         return page, page["metadata"].get("continue") or ""
 
-    async def _rewrite(self, base: str, plural: str, item: Object) -> None:
+    async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:
         metadata = item["metadata"]
         scope = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
         path = f"{base}{scope}/{plural}/{quote(metadata['name'])}"
         first = [item]
 
-        async def write() -> None:
+        async def write_object() -> None:
             await self._cluster.send("PUT", path, first.pop() if first else await self._cluster.send("GET", path))
 
         try:
-            await retry_call(write, Conflicting, tries=_TRIES)
+            await retry_call(write_object, Conflicting, tries=_TRIES)
         except Conflicting:
             self._refused.append(f"{metadata['name']}: changed during every attempt")
         except Refused as refused:
@@ -154,7 +156,7 @@ class Migration:
         Raises _DefinitionChanged if the definition has changed; then the migration starts again.
         """
 
-        async def write() -> None:
+        async def write_versions() -> None:
             now = await self._cluster.send("GET", self._path)
             if any(now["metadata"].get(key) != before["metadata"].get(key) for key in ("uid", "generation")):
                 raise _DefinitionChanged
@@ -163,7 +165,7 @@ class Migration:
             await self._cluster.send("PATCH", f"{self._path}/status", change, "application/merge-patch+json")
 
         try:
-            await retry_call(write, Conflicting, tries=_TRIES)
+            await retry_call(write_versions, Conflicting, tries=_TRIES)
         except Conflicting:
             raise _DefinitionChanged from None
 

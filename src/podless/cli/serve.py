@@ -92,12 +92,12 @@ async def _serve_until_signal(settings: Settings) -> None:
     sys.setswitchinterval(_SWITCH)
     stop = asyncio.Event()
 
-    def end(name: str) -> None:
+    def handle_signal(name: str) -> None:
         log.info("stop: received %s: finishing the requests in flight", name)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end, number.name)
+        loop.add_signal_handler(number, handle_signal, number.name)
     system.raise_file_limit()
     app = App(settings)
     await app.start()

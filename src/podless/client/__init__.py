@@ -88,9 +88,9 @@ class Client:
         fields: str = "",
     ) -> builtins.list[R]:
         """Return all objects of a class, page by page. labels, fields: selectors. everywhere: all namespaces."""
-        return (await self._list(cls, namespace, everywhere, _query_selectors(labels, fields)))[0]
+        return (await self._list_instances(cls, namespace, everywhere, _query_selectors(labels, fields)))[0]
 
-    async def _list(
+    async def _list_instances(
         self, cls: type[R], namespace: str | None, everywhere: bool, query: Mapping[str, str]
     ) -> tuple[builtins.list[R], str]:
         path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
@@ -155,7 +155,7 @@ class Client:
         revision, delay = "", _RETRY_DELAY
         while True:
             if not revision:
-                listed, revision = await self._list(cls, namespace, everywhere, query)
+                listed, revision = await self._list_instances(cls, namespace, everywhere, query)
                 for event in _find_differences(objects, listed):
                     yield event
             parameters = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}

@@ -91,9 +91,9 @@ class Controller:
         collection = await self.api.load_collection(kind)
         for entry in collection.entries_under(kind.prefix)[0]:
             self.queue.add(entry.key)
-        self.leave.append(collection.add_event_handler(self._enqueue))
+        self.leave.append(collection.add_event_handler(self._enqueue_events))
 
-    def _enqueue(self, events: Sequence[CacheEvent]) -> None:
+    def _enqueue_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self.queue.add(event.key)
 

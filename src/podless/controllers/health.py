@@ -119,10 +119,10 @@ def _check_log() -> None:
 def check_store(store: Store) -> Check:
     """Return a check that reads a missing key from the store."""
 
-    async def check() -> None:
+    async def read_store() -> None:
         await store.read_range(_NOWHERE)
 
-    return check
+    return read_store
 
 
 def check_writable(store: Store) -> Check:
@@ -133,8 +133,8 @@ def check_writable(store: Store) -> Check:
 def check_controller(running: Controller) -> Check:
     """Return a check that a controller works."""
 
-    def check() -> None:
+    def check_error() -> None:
         if running.error:
             raise CheckFailed(running.error)
 
-    return check
+    return check_error

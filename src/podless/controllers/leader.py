@@ -114,7 +114,7 @@ class LeaderElection:
         if leading:
             try:
                 async with asyncio.timeout(_RENEW):
-                    await self._write("", take=False)
+                    await self._write_lease("", take=False)
             except (StoreError, TimeoutError):
                 log.info("controllers: the lease was not released and will expire")
 
@@ -159,19 +159,19 @@ class LeaderElection:
         if holder == self.name and self.leading:
             if now < self._renewed + _RENEW / 2:
                 return  # our own last write
-            await self._write(self.name, take=False)
+            await self._write_lease(self.name, take=False)
             self._renewed = now
             return
         if self.leading:
             await self._end()
         if not holder or holder == self.name or now > self._since + LEASE_SECONDS:
-            await self._write(self.name, take=True)
+            await self._write_lease(self.name, take=True)
             self._renewed = now
             log.info("controllers: this server leads")
             self.leading = True
             self._work = asyncio.get_running_loop().create_task(self._start_controllers())
 
-    async def _write(self, holder: str, *, take: bool) -> None:
+    async def _write_lease(self, holder: str, *, take: bool) -> None:
         """Write the lease. take: make all later writes of its previous holder fail."""
         entry = (await self._api.load_collection(self._kind)).get(self._key)
         now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

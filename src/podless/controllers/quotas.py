@@ -78,7 +78,7 @@ class QuotaController(Controller):
         caches = {name: await self._follow_kind(kind) for name, kind in counted.items()}
         metered = [(kind, names, await self._follow_kind(kind)) for kind, names in self._measured_kinds(hard)]
 
-        def count(obj: Object) -> Object:
+        def count_usage(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
             numbers |= {name: cache.count_entries(cache.keys.scope(entry.namespace)) for name, cache in caches.items()}
             used = {name: quantity.canonicalize_quantity(str(number)) for name, number in numbers.items()}
@@ -88,8 +88,8 @@ class QuotaController(Controller):
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != count(obj):
-            await report_status(self.api, self._kind, entry.key, count, _MANAGER)
+        if obj != count_usage(obj):
+            await report_status(self.api, self._kind, entry.key, count_usage, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
         """Return the kinds that a quota counts, by their names in it."""

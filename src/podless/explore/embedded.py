@@ -150,7 +150,7 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
     reject_unknown_names(options, option_names, "explore has no argument")
 
     def decorate(describe: Callable[[Steps], None]) -> Callable[[], None]:
-        def test() -> None:
+        def run_test() -> None:
             __tracebackhide__ = True
             steps = Steps()
             describe(steps)
@@ -159,7 +159,11 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
                 raise AssertionError(str(report))
 
         # without functools.wraps, because pytest would see a fixture in the function's argument
-        test.__name__, test.__doc__, test.__module__ = describe.__name__, describe.__doc__, describe.__module__
-        return test
+        run_test.__name__, run_test.__doc__, run_test.__module__ = (
+            describe.__name__,
+            describe.__doc__,
+            describe.__module__,
+        )
+        return run_test
 
     return decorate

@@ -40,11 +40,11 @@ class Instances:
         process.kill()
         successor = self._processes[name] = self._make(name)
 
-        async def restart() -> None:
+        async def start_successor() -> None:
             await process.wait()
             await successor.start()
 
-        self._restarts.append(asyncio.get_running_loop().create_task(restart()))
+        self._restarts.append(asyncio.get_running_loop().create_task(start_successor()))
 
     def are_idle(self) -> bool:
         """Return whether all instances are idle, and were since the last call."""

@@ -44,13 +44,13 @@ class ResourceView:
     def wrap_stream(self, answer: Stream) -> Stream:
         """Return a watch whose events this view can hold. Its events are JSON."""
 
-        def start(sink: Sink) -> Callable[[], None]:
+        def start_stream(sink: Sink) -> Callable[[], None]:
             watch = _HeldSink(self, sink)
             self._open.append(watch)
             watch.stop_stream = answer.start(watch)
             return lambda: self._remove_watch(watch)
 
-        return Stream(start, answer.media, answer.headers)
+        return Stream(start_stream, answer.media, answer.headers)
 
     def _remove_watch(self, watch: _HeldSink) -> None:
         watch.has_ended = True

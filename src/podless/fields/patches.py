@@ -124,14 +124,14 @@ def _read_json_patch(patch: SentPatch) -> Patch:
     return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, quoted=patch.quoted))
 
 
-def _decode(patch: SentPatch) -> Any:
+def _decode_patch(patch: SentPatch) -> Any:
     """Decode the body of a patch. Raises JSONError."""
     return serializer.decode_json(patch.body, patch.repeated if patch.checked else None, patch.floats)
 
 
 def _read_merge_patch(patch: SentPatch) -> Patch:
     try:
-        document = _decode(patch)
+        document = _decode_patch(patch)
     except serializer.JSONError as error:
         raise BadRequest(f"error decoding patch: {error}" if patch.checked else BROKEN) from None
     changes = check_merge_patch(document, checked=patch.checked)
@@ -155,29 +155,29 @@ def _write_merged(patch: SentPatch, old: Object) -> Any:
 def _read_strategic(patch: SentPatch) -> Patch:
     """Read a strategic merge patch. Applying it consumes the document, so it is decoded again for each attempt."""
     try:
-        document = _decode(patch)
+        document = _decode_patch(patch)
     except serializer.JSONError as error:
         raise BadRequest(str(error)) from None
     is_unused = True
     merged, raws = patch.merged(), patch.raws()
 
-    def check(document: Object) -> Object:
+    def check_patch(document: Object) -> Object:
         if patch.floats and not raws:  # decoding the merged document would make integers of them
             document = sentfloats.copy_as_sent(document, patch.floats)
         return strategic.check_strategic_patch(document)
 
-    document = check(document)
+    document = check_patch(document)
 
-    def merge(old: Object) -> Object:
+    def merge_patch(old: Object) -> Object:
         nonlocal is_unused
         if not is_unused:
             document.clear()
-            document.update(check(serializer.decode_json(patch.body)))
+            document.update(check_patch(serializer.decode_json(patch.body)))
         is_unused = False
         result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result
 
-    return Patch(merge, document)
+    return Patch(merge_patch, document)
 
 
 APPLY = PatchType("apply", "application/apply-patch+yaml", None)

@@ -200,11 +200,11 @@ def convert(
 
     _require_resources(CONVERT, resource)
 
-    def declare(function: F) -> F:
+    def declare_function(function: F) -> F:
         declaration = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
         return _declare_hook(CONVERT, function, {"name": name or _name_of(function), **declaration})
 
-    return declare
+    return declare_function
 
 
 def subresource(
@@ -233,7 +233,7 @@ def subresource(
     if side_effects not in ("None", "NoneOnDryRun", "Some"):
         raise ValueError(f"{resource}: side_effects is None, NoneOnDryRun or Some")
 
-    def declare(function: F) -> F:
+    def declare_function(function: F) -> F:
         declaration = {
             "name": name or _name_of(function),
             "resource": definition,
@@ -245,7 +245,7 @@ def subresource(
         }
         return _declare_hook(SUBRESOURCE, function, declaration)
 
-    return declare
+    return declare_function
 
 
 def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:

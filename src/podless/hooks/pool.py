@@ -344,11 +344,11 @@ class WorkerPool:
         loop = asyncio.get_running_loop()
         started = await loop.run_in_executor(None, processes.start_worker, worker_end, self._sources)
 
-        def kill() -> None:
+        def kill_worker() -> None:
             started.kill()
             loop.run_in_executor(None, started.clean_up)
 
-        return kill
+        return kill_worker
 
     def _spawn_thread(self, worker_end: socket.socket) -> Callable[[], None]:
         alive = [thread for thread in self._threads if thread.is_alive()]

@@ -98,9 +98,9 @@ class _Call:
 
     def encode_denial(self, denied: Denied) -> bytes:
         """Return the answer that denies the request."""
-        return self._encode({"allowed": False, "status": denied.status})
+        return self._encode_answer({"allowed": False, "status": denied.status})
 
-    def _encode(self, answer: Object) -> bytes:
+    def _encode_answer(self, answer: Object) -> bytes:
         if self.request is not None and self.request.warnings:
             answer["warnings"] = self.request.warnings
         if self.request is not None and self.request.annotations:
@@ -118,7 +118,7 @@ class _SubresourceCall(_Call):
         obj = _write_plain(result)
         if not isinstance(obj, dict):
             raise WrongResult(f"it returned {type(result).__name__}: a subresource hook returns an object")
-        return self._encode({"allowed": True, "object": obj})
+        return self._encode_answer({"allowed": True, "object": obj})
 
 
 class _AdmissionCall(_Call):
@@ -142,7 +142,7 @@ class _AdmissionCall(_Call):
         request = self.request
         if changed is None and (request is None or not (request.warnings or request.annotations)):
             return ACCEPTED
-        return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
+        return self._encode_answer({"allowed": True} | ({"object": changed} if changed is not None else {}))
 
     def _find_change(self, result: Any) -> Object | None:
         """Return the object after the hook, None if it is unchanged. Raises WrongResult."""

@@ -262,11 +262,11 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
 def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[str], None]) -> threading.Thread:
     """Start a worker on a daemon thread of this process."""
 
-    def serve() -> None:
+    def serve_channel() -> None:
         with channel, contextlib.suppress(OSError):
             Worker(channel, HookRunner(hooks), (), say, Polling(able=False)).serve()
 
-    thread = threading.Thread(target=serve, name="podless-hooks", daemon=True)
+    thread = threading.Thread(target=serve_channel, name="podless-hooks", daemon=True)
     thread.start()
     return thread
 

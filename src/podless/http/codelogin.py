@@ -48,7 +48,7 @@ class CodeLogin:
     async def begin_login(self) -> StatusAndBody:
         """Return the parameters of the authorization request: endpoint, client ID and scope."""
 
-        async def begin(issuer: OIDCIssuer) -> dict[str, str]:
+        async def describe_login(issuer: OIDCIssuer) -> dict[str, str]:
             document = await self._discover_endpoints(issuer)
             offered = document.get("scopes_supported")
             names = (*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:], _REFRESH)
@@ -61,7 +61,7 @@ class CodeLogin:
                 "scope": " ".join(("openid", *scopes)),
             }
 
-        return await self._ask_provider(begin)
+        return await self._ask_provider(describe_login)
 
     async def answer_post(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Answer a request to one of POSTS. body: as decoded."""
@@ -75,12 +75,12 @@ class CodeLogin:
         if code is None or verifier is None:
             return 400, {"message": 'the body is {"code": ..., "verifier": ...}'}
 
-        async def redeem(issuer: OIDCIssuer) -> dict[str, str]:
+        async def redeem_code(issuer: OIDCIssuer) -> dict[str, str]:
             redirect = f"{request.headers['origin']}/console/"
             endpoint = str((await self._discover_endpoints(issuer)).get("token_endpoint"))
             return _tell_granted(await issuer.redeem_code(endpoint, code, verifier, redirect))
 
-        return await self._ask_provider(redeem)
+        return await self._ask_provider(redeem_code)
 
     async def _renew_tokens(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Return new tokens for {"refresh": ...}."""
@@ -88,11 +88,11 @@ class CodeLogin:
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
 
-        async def renew(issuer: OIDCIssuer) -> dict[str, str]:
+        async def renew_token(issuer: OIDCIssuer) -> dict[str, str]:
             endpoint = str((await self._discover_endpoints(issuer)).get("token_endpoint"))
             return _tell_granted(await issuer.renew_token(endpoint, refresh))
 
-        return await self._ask_provider(renew)
+        return await self._ask_provider(renew_token)
 
     async def _revoke_token(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Revoke the refresh token of {"refresh": ...}, if the provider supports that."""
@@ -100,13 +100,13 @@ class CodeLogin:
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
 
-        async def revoke(issuer: OIDCIssuer) -> dict[str, str]:
+        async def revoke_token(issuer: OIDCIssuer) -> dict[str, str]:
             endpoint = (await self._discover_endpoints(issuer)).get("revocation_endpoint")
             if isinstance(endpoint, str):
                 await issuer.revoke_token(endpoint, refresh)
             return {}
 
-        return await self._ask_provider(revoke)
+        return await self._ask_provider(revoke_token)
 
     async def _ask_provider(self, ask: Callable[[OIDCIssuer], Awaitable[dict[str, str]]]) -> StatusAndBody:
         """Return the provider's result, or why the request to it failed."""

@@ -82,9 +82,9 @@ class Console:
         if request.path == codelogin.BEGIN:
             return self._begin_login()
         asset = self._assets.get(request.path[len(CONSOLE_PATH) + 1 :])
-        return self._send(request, asset) if asset is not None else _make_refusal(404, _NOWHERE)
+        return self._send_asset(request, asset) if asset is not None else _make_refusal(404, _NOWHERE)
 
-    async def _send(self, request: HTTPRequest, asset: Asset) -> Answer:
+    async def _send_asset(self, request: HTTPRequest, asset: Asset) -> Answer:
         headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
         if request.headers.get("if-none-match", "") == asset.tag:
             return Response(304, (), b"", headers)

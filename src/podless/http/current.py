@@ -24,7 +24,7 @@ def reads_wait(api: API) -> Gate | None:
     if api.store.prompt:
         return None
 
-    def gate(request: HTTPRequest, handle_request: Callable[[HTTPRequest], None]) -> bool:
+    def delay_request(request: HTTPRequest, handle_request: Callable[[HTTPRequest], None]) -> bool:
         if _is_current(api):
             request.current = True
             return False
@@ -33,7 +33,7 @@ def reads_wait(api: API) -> Gate | None:
         api.cache.call_when_current(partial(_resume_request, api, request, handle_request))
         return True
 
-    return gate
+    return delay_request
 
 
 def _is_current(api: API) -> bool:
@@ -64,8 +64,8 @@ def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
 
 
 def _make_filter(api: API) -> Callable[[Handler], Handler]:
-    def wrap(handler: Handler) -> Handler:
-        async def later(request: HTTPRequest) -> Answer:
+    def wrap_handler(handler: Handler) -> Handler:
+        async def handle_later(request: HTTPRequest) -> Answer:
             await api.cache.refresh()
             definitions = api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None and definitions.busy:
@@ -77,7 +77,7 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
             finally:
                 scope.ended = True
 
-        def within(request: HTTPRequest) -> Answer | Pending:
+        def handle_in_scope(request: HTTPRequest) -> Answer | Pending:
             scope = current.begin_waited()
             try:
                 answer = handler(request)
@@ -92,14 +92,14 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
         def handle(request: HTTPRequest) -> Answer | Pending:
             state = request.current
             if state is True or (state is None and _is_current(api)):
-                return within(request)
+                return handle_in_scope(request)
             if isinstance(state, BaseException):
                 raise state
-            return later(request) if request.path.startswith(_PATHS) else handler(request)
+            return handle_later(request) if request.path.startswith(_PATHS) else handler(request)
 
         return handle
 
-    return wrap
+    return wrap_handler
 
 
 async def _to_its_end(pending: Pending, scope: FreshnessScope) -> Answer:

@@ -230,19 +230,19 @@ class PriorityAndFairness:
             return self._reject_request(request, "concurrency-limit")
         start = stream.start
 
-        def begin(sink: Sink) -> Callable[[], None]:
+        def start_stream(sink: Sink) -> Callable[[], None]:
             counted = EndingSink(sink, lambda: self._note_watch_end(user))
             self._watching += 1
             self._watches[user] += 1
             stop = start(counted)
 
-            def end() -> None:
+            def end_stream() -> None:
                 counted.report_end()
                 stop()
 
-            return end
+            return end_stream
 
-        stream.start = begin
+        stream.start = start_stream
         return stream
 
     def _note_watch_end(self, user: str) -> None:

@@ -32,7 +32,7 @@ log = logging.getLogger("podless")
 def with_log(handler: Handler) -> Handler:
     """Log each request when it is answered: user, path, status, and duration."""
 
-    async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
+    async def handle_later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
         answer = await pending
         _log_request(request, answer, began)
         return answer
@@ -41,7 +41,7 @@ def with_log(handler: Handler) -> Handler:
         began = time.perf_counter()
         answer = handler(request)
         if not isinstance(answer, (Response, Stream)):
-            return later(request, answer, began)
+            return handle_later(request, answer, began)
         _log_request(request, answer, began)
         return answer
 
@@ -79,7 +79,7 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     last: dict[str, str] = {}  # the last header fields that need no import; many requests share theirs
 
     def add_filter(handler: Handler) -> Handler:
-        async def later(request: HTTPRequest, names: list[str]) -> Answer:
+        async def handle_later(request: HTTPRequest, names: list[str]) -> Answer:
             for name in names:
                 await off_loop.run_on_thread(_import_all, _MODULES[name])
                 missing.pop(name, None)
@@ -92,7 +92,7 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
                 media = headers.get("content-type"), headers.get("accept")
                 if media not in plain:
                     if names := [name for name in missing if any(text and name in text for text in media)]:
-                        return later(request, names)
+                        return handle_later(request, names)
                     if len(plain) >= _MAX_KNOWN:
                         plain.clear()
                     plain.add(media)
@@ -117,7 +117,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
                 request.audit.act_as(user)
             return handler(request)
 
-        async def later(request: HTTPRequest, impersonated: User) -> Answer:
+        async def handle_later(request: HTTPRequest, impersonated: User) -> Answer:
             user = await off_loop.run_in_slices(
                 impersonation.impersonate_user, authorizer, request.user, impersonated, request.info.attributes
             )
@@ -135,7 +135,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
                 return handler(request)
             user, attributes = request.user, request.info.attributes
             if authorizer.is_costly(user, *impersonation.list_checks(impersonated, attributes)):
-                return later(request, impersonated)
+                return handle_later(request, impersonated)
             return go_on(request, impersonation.impersonate_user(authorizer, user, impersonated, attributes))
 
         return handle
@@ -163,7 +163,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
                 raise AccessDenied(request.user, request.info.attributes, decision.reason)
             return handler(request)
 
-        async def later(request: HTTPRequest) -> Answer:
+        async def handle_later(request: HTTPRequest) -> Answer:
             decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.attributes)
             return await settle_answer(go_on(request, decision))
 
@@ -171,7 +171,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             user, attributes = request.user, request.info.attributes
             decision = decide(user, attributes)
             if decision is None:
-                return later(request)
+                return handle_later(request)
             if decision.allowed and request.audit is None:
                 return handler(request)  # what `go_on` does for nearly all requests, without the call
             return go_on(request, decision)
@@ -208,13 +208,13 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
                 request.audit.set_user(user)
             return handler(request)
 
-        async def later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
+        async def handle_later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
             return await settle_answer(go_on_as(request, await pending))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             user = authenticator.authenticate(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
-                return go_on_as(request, user) if isinstance(user, User) else later(request, user)
+                return go_on_as(request, user) if isinstance(user, User) else handle_later(request, user)
             request.user = user  # what `known` does for nearly all requests, without the call
             return handler(request)
 

@@ -96,14 +96,14 @@ class HistoryAnswers:
             fields.find_exact("object.resource") or "",
             fields.find_exact("object.name") or "",
         )
-        matches: Callable[[Object], bool] | None = None
+        matches_change: Callable[[Object], bool] | None = None
         if not fields.empty or not chosen.labels.empty:
 
-            def matches(change: Object) -> bool:
+            def matches_change(change: Object) -> bool:
                 return chosen.labels.matches({}) and fields.matches(lambda name: _read_field(change, name))
 
         states = options.read_boolean(call, "state") or False
-        return await reader.read_page(call.user, scope, before, after, limit, matches, states=states)
+        return await reader.read_page(call.user, scope, before, after, limit, matches_change, states=states)
 
     async def make_watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""
@@ -209,29 +209,29 @@ class LogWatch:
 
     def make_stream(self) -> Stream:
         """Return the answer."""
-        return Stream(self._start)
+        return Stream(self._start_stream)
 
-    def _start(self, sink: Sink) -> Callable[[], None]:
+    def _start_stream(self, sink: Sink) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
         self._sink = sink
         self._leave = self._history.add_change_handler(self._take_changes)
         self._changed.set()
         self._task = loop.create_task(self._follow_changes())
-        self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end)
-        return self._stop
+        self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end_stream)
+        return self._stop_stream
 
     def _take_changes(self, changes: list[StoreChange]) -> None:
         if any(not change.key.startswith(keys.OWN) for change in changes):
             self._changed.set()
 
-    def _stop(self) -> None:
+    def _stop_stream(self) -> None:
         self._leave()
         for running in (self._task, self._timer):
             if running is not None:
                 running.cancel()
 
-    def _end(self) -> None:
-        self._stop()
+    def _end_stream(self) -> None:
+        self._stop_stream()
         self._sink.end()
 
     async def _follow_changes(self) -> None:
@@ -246,9 +246,9 @@ class LogWatch:
                     return
         except APIError as error:
             self._sink.send(error_line(error.status(), self._form))
-            self._end()
+            self._end_stream()
         except StoreError:
-            self._end()
+            self._end_stream()
 
     def _encode_line(self, change: Object) -> bytes:
         kind, version = self._call.kind, self._call.version

@@ -137,7 +137,7 @@ class Listener:
                 log.error("tls: cannot accept a connection: %s", trace_error(error))
                 accepted.close()
                 return
-        task = asyncio.get_running_loop().create_task(self._connect(accepted, protocol))
+        task = asyncio.get_running_loop().create_task(self._connect_client(accepted, protocol))
         self._beginning.add(task)
         task.add_done_callback(self._beginning.discard)
 
@@ -155,7 +155,7 @@ class Listener:
         self._handle_handshake(oldest)
         oldest.abort()
 
-    async def _connect(self, accepted: socket.socket, protocol: Connection | TLSConnection) -> None:
+    async def _connect_client(self, accepted: socket.socket, protocol: Connection | TLSConnection) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
         except OSError:  # the client has disconnected already

@@ -57,31 +57,33 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, i
     if form.target == "Table":
         head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
 
-        def items() -> Iterator[bytes]:
+        def encode_items() -> Iterator[bytes]:
             return table_rows(call, page, form, row_cache, include)
     elif form.target:
         head, tail = _make_frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
 
-        def items() -> Iterator[bytes]:
+        def encode_items() -> Iterator[bytes]:
             return (_encode_partial(call, entry, form, row_cache) for entry in page.entries)
     else:
         head, tail = _make_frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
 
-        def items() -> Iterator[bytes]:
+        def encode_items() -> Iterator[bytes]:
             return (_encode_item(call, entry) for entry in page.entries)
 
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
         return LazyBody(
-            lambda: serializer.encode_yaml_pieces(_replace_items(head + tail, name, serializer.LazyItems(items())))
+            lambda: serializer.encode_yaml_pieces(
+                _replace_items(head + tail, name, serializer.LazyItems(encode_items()))
+            )
         )
     if form.pretty:
-        return LazyBody(lambda: _indent_pieces(_replace_items(head + tail, name, ["@"]), items()))
+        return LazyBody(lambda: _indent_pieces(_replace_items(head + tail, name, ["@"]), encode_items()))
     if form.target == "Table":
         return LazyBody(
             lambda: _join_pieces(head, _join_rows(_make_rows(call, page, form, row_cache, include)), tail + b"\n")
         )
-    return LazyBody(lambda: _join_pieces(head, items(), tail + b"\n"))
+    return LazyBody(lambda: _join_pieces(head, encode_items(), tail + b"\n"))
 
 
 def _encode_partial(call: Call, entry: Entry, form: AnswerForm, row_cache: RowCache) -> bytes:

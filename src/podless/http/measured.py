@@ -104,18 +104,18 @@ class RequestMetrics:
         """Return a stream that counts as an open watch until it ends."""
         start = answer.start
 
-        def begin(sink: Sink) -> Callable[[], None]:
+        def start_stream(sink: Sink) -> Callable[[], None]:
             self.watches[sort] += 1
             ended = EndingSink(sink, lambda: self.watches.subtract((sort,)))
             stop = start(ended)
 
-            def end() -> None:
+            def end_stream() -> None:
                 ended.report_end()
                 stop()
 
-            return end
+            return end_stream
 
-        return Stream(begin, answer.media, answer.headers)
+        return Stream(start_stream, answer.media, answer.headers)
 
     def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""

@@ -53,17 +53,17 @@ class RecentRequests:
         """Record each request when it is answered."""
         lines, now = self._lines, clock.time
 
-        async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
+        async def handle_later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
             self.open += 1
             try:
                 answer = await pending
             finally:
                 self.open -= 1
                 self.last = time.monotonic()
-            note(request, answer, began)
+            note_request(request, answer, began)
             return answer
 
-        def note(request: HTTPRequest, answer: Answer, began: float) -> None:
+        def note_request(request: HTTPRequest, answer: Answer, began: float) -> None:
             status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, NoAnswer) else 200
             agent = request.headers.get("user-agent", "")
             user, info, last = request.user.name, request.info, self.last
@@ -76,9 +76,9 @@ class RecentRequests:
             began = time.monotonic()
             answer = handler(request)
             if not isinstance(answer, (Response, Stream)):
-                return later(request, answer, began)
+                return handle_later(request, answer, began)
             self.last = time.monotonic()
-            note(request, answer, began)
+            note_request(request, answer, began)
             return answer
 
         return handle
@@ -101,10 +101,10 @@ class RecentRequests:
         key = object()
         self._followers[key] = callback
 
-        def leave() -> None:
+        def stop_following() -> None:
             self._followers.pop(key, None)
 
-        return leave
+        return stop_following
 
     def newest(self, count: int) -> list[RecordedRequest]:
         """Return the newest records, oldest first."""

@@ -127,7 +127,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     binary = struct is not None or form.media == PROTOBUF
     unmade = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries, outcome.oldest)
 
-    def make(entries: Sequence[Entry]) -> None:
+    def encode_entries(entries: Sequence[Entry]) -> None:
         for entry in entries:
             if struct is not None:
                 _encode_message(call, struct, entry)
@@ -139,17 +139,17 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     if unmade:
         async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
             async for entries in api.pace.iterate_slices(call.user.name, unmade):
-                await api.off_loop.slices.run(make, entries)
+                await api.off_loop.slices.run(encode_entries, entries)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # mypy does not narrow `order` inside the function
 
-        def find(entries: Sequence[Entry]) -> None:
+        def find_sort_keys(entries: Sequence[Entry]) -> None:
             for entry in entries:
                 lists.sort_key(call, look, entry)
 
         async for entries in api.pace.iterate_slices(call.user.name, outcome.entries):
-            await api.off_loop.slices.run(find, entries)
+            await api.off_loop.slices.run(find_sort_keys, entries)
 
 
 def lay_out(call: Call, form: AnswerForm) -> None:
@@ -194,23 +194,23 @@ def _encode_message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """Return a stored object's protobuf message, cached by state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
 
-    def make() -> bytes:
+    def encode_entry() -> bytes:
         with view.pause_collector(entry):
             return protobuf.encode_message(struct, view.load_object(call.kind, call.version, entry))
 
-    return remember_value(entry.forms, form, make)
+    return remember_value(entry.forms, form, encode_entry)
 
 
 def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     """Return the message of a stored object's PartialObjectMetadata, cached by state and version."""
     kind, version = call.kind, call.version
 
-    def make() -> bytes:
+    def encode_entry() -> bytes:
         metadata_object = table.make_partial(view.load_inner(kind, version, entry), form.version)
         return protobuf.encode_message(PARTIAL_OBJECT_METADATA, metadata_object)
 
     return remember_value(
-        entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make
+        entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), encode_entry
     )
 
 

@@ -57,13 +57,13 @@ class RequestWatch:
         self._leave = self._requests.follow(self._note_request)
         self._sent_count = self._requests.count
         sink.send(b"".join(map(_encode_line, self._requests.newest(_FIRST))))
-        return self._stop
+        return self._stop_watch
 
     def _note_request(self) -> None:
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send)
+            self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send_lines)
 
-    def _send(self) -> None:
+    def _send_lines(self) -> None:
         self._timer = None
         new = self._requests.count - self._sent_count
         self._sent_count += new
@@ -71,9 +71,9 @@ class RequestWatch:
         if new > len(lines):
             lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
         if not self._sink.send(b"".join(lines)):
-            self._stop()
+            self._stop_watch()
 
-    def _stop(self) -> None:
+    def _stop_watch(self) -> None:
         self._leave()
         if self._timer is not None:
             self._timer.cancel()

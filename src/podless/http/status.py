@@ -58,7 +58,7 @@ def status_response(
 def with_status(handler: Handler) -> Handler:
     """Turn exceptions into answers, and add warnings."""
 
-    async def later(request: HTTPRequest, pending: Pending) -> Answer:
+    async def handle_later(request: HTTPRequest, pending: Pending) -> Answer:
         try:
             answer = await pending
         except Exception as error:
@@ -75,7 +75,7 @@ def with_status(handler: Handler) -> Handler:
         except Exception as error:
             answer = _render_error(error, request)
         if not isinstance(answer, ANSWER):
-            return later(request, answer)
+            return handle_later(request, answer)
         return _add_warnings(request, answer) if request.warnings else answer
 
     return handle

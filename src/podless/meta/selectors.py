@@ -186,12 +186,16 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     if selector is None:
         return NOTHING
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    requirements = [_check(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()]
+    requirements = [
+        _check_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()
+    ]
     for expression in each(selector.get("matchExpressions") or []):
         operator = expression.get("operator", "")
         if operator not in operators:
             raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
-        requirements.append(_check(expression.get("key", ""), operators[operator], expression.get("values") or []))
+        requirements.append(
+            _check_requirement(expression.get("key", ""), operators[operator], expression.get("values") or [])
+        )
     return LabelSelector(_sort_by_key(requirements))
 
 
@@ -333,7 +337,7 @@ def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement
     return Requirement(key, operator, tuple(sorted(set(values))))
 
 
-def _check(key: str, operator: str, values: list[str]) -> Requirement:
+def _check_requirement(key: str, operator: str, values: list[str]) -> Requirement:
     try:
         return _make_requirement(key, operator, values)
     except _BadRequirement as fault:

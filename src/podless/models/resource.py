@@ -24,7 +24,7 @@ class CheckedSchema:
         self.openapi = openapi
         self._compiled: tuple[Schema, NodeRules | None] | None = None
 
-    def _compile(self) -> tuple[Schema, NodeRules | None]:
+    def _compile_schema(self) -> tuple[Schema, NodeRules | None]:
         from podless.cel.rules import NodeRules
         from podless.schema import Schema
 
@@ -40,7 +40,7 @@ class CheckedSchema:
         if not serializer.has_nulls(obj):
             return obj
         obj = serializer.copy_value(obj)
-        self._compile()[0].drop_nulls(obj, defaulted=True)
+        self._compile_schema()[0].drop_nulls(obj, defaulted=True)
         return obj
 
     def check(self, obj: Object, old: Object | None = None) -> list[FieldError]:
@@ -52,7 +52,7 @@ class CheckedSchema:
         from podless.codec import serializer
         from podless.schema import BLOCKING, Malformed
 
-        schema, rules = self._compile()
+        schema, rules = self._compile_schema()
         obj, old = serializer.copy_value(obj), serializer.copy_value(old) if old is not None else None
         try:
             schema.normalize(obj, drop=False)

@@ -93,7 +93,7 @@ class _BaselineReader:
         self._began = time.monotonic()
         await self._read_release()
         await self._read_identity()
-        await self._discover({item.identity.api_version for item in self.items})
+        await self._discover_versions({item.identity.api_version for item in self.items})
         await self._find_redefined()
         names_by_place = self._name_objects()
         applyset = await self._find_applyset(names_by_place)
@@ -105,7 +105,7 @@ class _BaselineReader:
                 [name for name in namespaces if name not in names_by_place.get((NAMESPACES, ""), ())]
             ),
             self._read_classes(kinds),
-            fetch_policies(self.reader, baseline, self._find, namespaces),
+            fetch_policies(self.reader, baseline, self._find_endpoint, namespaces),
         )
         existing = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
         namespaces = [name for name in namespaces if name in existing]
@@ -113,7 +113,7 @@ class _BaselineReader:
         if acting is not None:
             await fetch_roles(self.reader, baseline, acting, namespaces)
         await asyncio.gather(
-            fetch_quotas(self.reader, baseline, self._find, namespaces),
+            fetch_quotas(self.reader, baseline, self._find_endpoint, namespaces),
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
         if applyset is not None:
@@ -124,7 +124,7 @@ class _BaselineReader:
             )
         if applyset is not None or self.options.prune:
             await asyncio.gather(
-                *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
+                *(self._find_endpoint(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
             )
         baseline.objects = [*self._definitions.values(), *baseline.objects]
         await self._look_again()
@@ -157,7 +157,7 @@ class _BaselineReader:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
-        parent = await find_parent(self.reader, self.options.applyset, self._find)
+        parent = await find_parent(self.reader, self.options.applyset, self._find_endpoint)
         if parent is None:
             return None  # the server in memory reports this error
         endpoint, reference = parent
@@ -190,7 +190,7 @@ class _BaselineReader:
             subject = f"Kubernetes {name} of the API"
             self.baseline.missing.append(UnreadPart(subject, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
 
-    async def _discover(self, api_versions: Iterable[str]) -> None:
+    async def _discover_versions(self, api_versions: Iterable[str]) -> None:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
         kinds = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
 
@@ -260,10 +260,10 @@ class _BaselineReader:
             return
         self._definitions[name] = definition
 
-    async def _find(self, api_version: str, kind: str) -> Endpoint | None:
+    async def _find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
         """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
         if (api_version, kind) not in self._endpoints:
-            await self._discover([api_version])
+            await self._discover_versions([api_version])
         endpoint = self._endpoints.get((api_version, kind))
         if endpoint is not None and endpoint.known_kind is None:
             await self.read_definition(endpoint)

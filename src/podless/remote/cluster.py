@@ -221,14 +221,16 @@ class RemoteCluster:
 
         unanswered = (aiohttp.ClientError, OSError, TimeoutError)
 
-        async def attempt() -> Object:
+        async def send_request() -> Object:
             try:
                 return await self._send_once(method, path, body, media, headers)
             except aiohttp.ClientConnectorCertificateError as error:  # would be the same again
                 raise self._unanswered_error(error) from None
 
         try:
-            return await retry_call(attempt, RemoteBusy, *unanswered, tries=self._tries, pause=_DELAY, growth=_GROWTH)
+            return await retry_call(
+                send_request, RemoteBusy, *unanswered, tries=self._tries, pause=_DELAY, growth=_GROWTH
+            )
         except unanswered as error:
             raise self._unanswered_error(error) from None
 

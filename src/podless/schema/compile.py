@@ -80,7 +80,7 @@ class NodeFunction:
             if id(function) in visited:
                 continue
             visited.add(id(function))
-            run = function.run if function.is_compiled else function._load()
+            run = function.run if function.is_compiled else function._load_function()
             assert isinstance(run, FunctionType)
             if run is _ACCEPT_ALL.run:
                 continue
@@ -94,15 +94,15 @@ class NodeFunction:
                     todo.extend(value)
 
     def _compile_and_run(self, value: Any) -> bool:
-        return self._load()(value)
+        return self._load_function()(value)
 
-    def _load(self) -> Walk:
-        return fill_attribute(self, "run", self._compile)
+    def _load_function(self) -> Walk:
+        return fill_attribute(self, "run", self._compile_function)
 
-    def _compile(self) -> Walk:
-        return self._write(self._node, self._mode)
+    def _compile_function(self) -> Walk:
+        return self._write_function(self._node, self._mode)
 
-    def _write(self, node: Node, mode: Mode) -> Walk:
+    def _write_function(self, node: Node, mode: Mode) -> Walk:
         writer = FunctionWriter(self._parts)
         if mode.root and mode.fill and mode.check and writer.reads_metadata(node):
             writer.put_line(1, "return False")  # metadata changes after this walk
@@ -128,7 +128,7 @@ class PropertyFunction(NodeFunction):
         super().__init__(parent, mode, parts)
         self._name = name
 
-    def _compile(self) -> Walk:
+    def _compile_function(self) -> Walk:
         charge(_LINE_STEPS)
         node = self._node.find_child(self._name)
         assert node is not None
@@ -136,9 +136,9 @@ class PropertyFunction(NodeFunction):
         if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
             return _ACCEPT_ALL.run
         if not find_key(node):
-            return self._write(node, self._mode)
+            return self._write_function(node, self._mode)
         shared = writer.find_function(node, self._mode)  # the same function for equal properties
-        return shared.run if shared.is_compiled else shared._load()
+        return shared.run if shared.is_compiled else shared._load_function()
 
 
 class FunctionWriter(StatementWriter):
@@ -279,11 +279,11 @@ class FunctionWriter(StatementWriter):
                 null = ["return False"]
         item = self.make_name()
 
-        def body(deeper: int) -> None:
+        def write_body(deeper: int) -> None:
             self.put_line(deeper, f"{item} = {var}[{key}]")
             self.write_child(child, item, deeper, mode, null)
 
-        self.write_block(indent, f"if {key} in {var}:", body)
+        self.write_block(indent, f"if {key} in {var}:", write_body)
         if required and not filled:
             self.put_line(indent, "else: return False")
         elif filled:
@@ -361,7 +361,7 @@ class FunctionWriter(StatementWriter):
         null = self.list_null_lines(child, mode)
         key, item = self.make_name(), self.make_name()
 
-        def body(deeper: int) -> None:
+        def write_body(deeper: int) -> None:
             lines = null
             if mode.fill and not child.nullable:
                 filled = self.emit_default(child, mode)
@@ -371,7 +371,7 @@ class FunctionWriter(StatementWriter):
             self.write_child(child, item, deeper, mode, lines)
 
         idle = self.list_idle_classes(child, mode) if not declared else ()
-        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", body, idle, f"{var}.values()")
+        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", write_body, idle, f"{var}.values()")
 
     def write_list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for a list."""
@@ -411,13 +411,13 @@ class FunctionWriter(StatementWriter):
         item, index = self.make_name(), self.make_name()
         head = f"for {index}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
 
-        def body(deeper: int) -> None:
+        def write_body(deeper: int) -> None:
             null = self.list_null_lines(child, child_mode)
             if fills:
                 null = [f"{var}[{index}] = {self.emit_default(child, child_mode)}"]
             self.write_child(child, item, deeper, child_mode, null)
 
-        self.write_loop(var, indent, head, body, self.list_idle_classes(child, child_mode), var)
+        self.write_loop(var, indent, head, write_body, self.list_idle_classes(child, child_mode), var)
 
     def write_logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
         """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.

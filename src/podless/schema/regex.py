@@ -138,11 +138,11 @@ class Matcher:
         return True
 
     def _load_and_run(self, text: str) -> bool:
-        run = self._load()
+        run = self._load_search()
         self.run = run
         return run(text)
 
-    def _load(self) -> Callable[[str], bool]:
+    def _load_search(self) -> Callable[[str], bool]:
         if self._plan is None:
             self.problem = find_problem(self.pattern)
             self._plan = _plan_search(self.pattern)

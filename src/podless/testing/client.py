@@ -56,9 +56,9 @@ class AdminClient(ServerLoop):
         manifests: a dict, YAML text, the path of a file or folder, or an iterable of these. Namespaces and definitions
         come first. Returns the objects as the server answered them. Raises Missing, Refused, ValueError.
         """
-        return await self._run_there(self._apply(manifests, namespace, manager, subresource))
+        return await self._run_there(self._apply_manifests(manifests, namespace, manager, subresource))
 
-    async def _apply(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
+    async def _apply_manifests(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
         written = []
         for obj in read_manifests(manifests):
             kind = self._find_kind(obj["kind"], obj["apiVersion"])

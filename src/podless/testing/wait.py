@@ -57,14 +57,14 @@ class Test:
 
         program = compile(source, {"object": DYN})
 
-        def check(obj: Object) -> bool:
+        def check_object(obj: Object) -> bool:
             try:
                 return program.evaluate({"object": obj}) is True
             except EvaluationError as error:  # e.g. a field that does not exist yet
                 self.evaluation_error = str(error)
                 return False
 
-        return check
+        return check_object
 
     def holds(self, obj: Object | None) -> bool:
         """Return whether the condition holds for an object, None for a missing one."""
@@ -93,14 +93,14 @@ async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -
     try:
         async with asyncio.timeout(seconds):
             while True:
-                result = await _watch(app, path, name, test, last)
+                result = await _watch_once(app, path, name, test, last)
                 if result is not None:
                     return result
     except TimeoutError:
         raise Waited(_describe_timeout(path, name, test, seconds, last[0]), last[0]) from None
 
 
-async def _watch(app: App, path: str, name: str, test: Test, last: list[Object | None]) -> Object | None:
+async def _watch_once(app: App, path: str, name: str, test: Test, last: list[Object | None]) -> Object | None:
     """Run one watch; return None if it ends before the condition holds."""
     lines = await Lines.of(app, path, fieldSelector=f"metadata.name={name}", **_QUERY)
     before: Object = {}

@@ -100,7 +100,7 @@ VALIDATE: Final = AwaitedStage[Write](_run_validating, is_validated, sliced=True
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Run admission for a delete. Raises the error of a plugin that rejects it."""
     options = {**chosen.document, "kind": "DeleteOptions", "apiVersion": _META}
-    await _admit(api, call, DELETE, None, old, options, chosen.dry_run)
+    await _run_admission(api, call, DELETE, None, old, options, chosen.dry_run)
 
 
 async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
@@ -109,10 +109,10 @@ async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
     Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
     (pkg/endpoints/handlers/rest.go).
     """
-    return await _admit(api, call, CONNECT, query_options, None, None, False) or {}
+    return await _run_admission(api, call, CONNECT, query_options, None, None, False) or {}
 
 
-async def _admit(
+async def _run_admission(
     api: API, call: Call, operation: str, obj: Object | None, old: Object | None, options: Object | None, dry_run: bool
 ) -> Object | None:
     """Run mutating and validating admission, and return the object."""

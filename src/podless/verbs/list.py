@@ -88,7 +88,7 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
         return lambda entry: matches(entry.labels)
     deep = looks_inside(options)
 
-    def match(entry: Entry) -> bool:
+    def matches_entry(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_read_labels(call, entry)):
             return False
         values = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
@@ -96,7 +96,7 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
             values |= _read_fields(call, entry, keep)
         return fields.matches(lambda name: values.get(name, ""))
 
-    return match
+    return matches_entry
 
 
 def looks_at_objects(call: Call, collection: WatchCache, options: ListOptions) -> bool:

@@ -166,7 +166,7 @@ class Stages(Generic[W]):
     async def run(self, api: API, write: W) -> None:
         """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
         write.api, groups, slices = api, self._groups, api.off_loop.slices
-        index = self._try(write)
+        index = self._try_unsliced(write)
         if index is None:
             index = await slices.run(self._run_steps, self._steps[0], write)
         while index < len(groups):
@@ -179,7 +179,7 @@ class Stages(Generic[W]):
                 await group.work(api, write)
             index = await slices.run(self._run_steps, self._steps[index + 1], write)
 
-    def _try(self, write: W) -> int | None:
+    def _try_unsliced(self, write: W) -> int | None:
         """Run the steps of a very short write without slices. Return None, and undo them, if they take too long."""
         call = write.call
         kind = call.kind

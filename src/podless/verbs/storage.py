@@ -109,7 +109,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         await api.load_collection(kind)
     entry = collection.get(key)
 
-    async def write(present: _ConflictState | None) -> WriteResult:
+    async def write_entry(present: _ConflictState | None) -> WriteResult:
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.find_written(kind, present.record) if present.record is not None else None
@@ -135,7 +135,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
             return WriteResult(None, revision)
         return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
 
-    return await _repeat_attempt(api, write)
+    return await _repeat_attempt(api, write_entry)
 
 
 async def amend_stored(
@@ -164,7 +164,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
     revision, 0 if the plan is empty. Raises Unavailable after 50 conflicts.
     """
 
-    async def write(_: _ConflictState | None) -> int:
+    async def write_operations(_: _ConflictState | None) -> int:
         operations, revision = await plan(), 0
         if operations and api.store.atomic:
             return await commit_operations(api, operations)
@@ -172,7 +172,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
             revision = await commit_operations(api, (operation,))
         return revision
 
-    return await _repeat_attempt(api, write)
+    return await _repeat_attempt(api, write_operations)
 
 
 async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
@@ -181,7 +181,7 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     make: returns the new value; called again if the key was written and deleted in between.
     """
 
-    async def write(present: _ConflictState | None) -> bytes:
+    async def write_value(present: _ConflictState | None) -> bytes:
         if present is not None and present.record is not None:
             return present.record.stored.data
         for record in (await api.store.read_range(key))[0]:
@@ -191,7 +191,7 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
         await commit_operations(api, [Operation(key, StoredValue(value), 0)])
         return value
 
-    return await _repeat_attempt(api, write)
+    return await _repeat_attempt(api, write_value)
 
 
 async def commit_operations(api: State, operations: Sequence[Operation]) -> int:

@@ -392,10 +392,12 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
     prepared = prepare_patch(scale_call, media, chosen, repeated)
 
     def change_scale(before: Object, old: Object) -> Object:
-        def reread() -> Any:
+        def read_again() -> Any:
             return patch.read_again(scale_call, media, chosen, _describe_scale(call, before, old))
 
-        return patch.read_patched(scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=reread)
+        return patch.read_patched(
+            scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=read_again
+        )
 
     return change_scale
 

@@ -275,7 +275,7 @@ async def test_a_full_disk_takes_deletes_with_the_room_that_was_kept_back(
     await store.open()
     for name in ("a", "b", "c"):
         await put(store, f"/g/r/{name}", b"1")
-    write, reserve = store._write, tmp_path / "db-reserve"
+    write, reserve = store._write_commits, tmp_path / "db-reserve"
 
     def full(chains: Any) -> Any:  # has room where the reserve was given up
         if reserve.stat().st_size:
@@ -287,7 +287,7 @@ async def test_a_full_disk_takes_deletes_with_the_room_that_was_kept_back(
     def none(*_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store, "_write", full)
+    monkeypatch.setattr(store, "_write_commits", full)
     monkeypatch.setattr(os, "posix_fallocate", none)
     with pytest.raises(DiskFull):
         await put(store, "/g/r/d", b"2")

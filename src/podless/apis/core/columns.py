@@ -135,11 +135,11 @@ def _node_roles(obj: Object) -> str:
 
 
 def _node_address(kind: str) -> Callable[[Object], str]:
-    def read(obj: Object) -> str:
+    def read_address(obj: Object) -> str:
         texts = (item["address"] for item in each(at(obj, "status", "addresses", default=())) if item["type"] == kind)
         return next(texts, NONE)
 
-    return read
+    return read_address
 
 
 def _node_info(field: str) -> Callable[[Object], str]:
@@ -191,12 +191,12 @@ _VOLUME_MODE = text("spec.volumeMode", UNSET)
 def _usage_reader(limits: bool) -> Callable[[Object], str]:
     """Return a reader of used and allowed amounts. limits: those of limits.*, else all others."""
 
-    def read(obj: Object) -> str:
+    def read_usage(obj: Object) -> str:
         hard, used = at(obj, "status", "hard", default={}), at(obj, "status", "used", default={})
         names = sorted(name for name in each(hard) if name.startswith("limits.") == limits)
         return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in each(names))
 
-    return read
+    return read_usage
 
 
 # services

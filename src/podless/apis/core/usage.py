@@ -69,12 +69,12 @@ def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     if not scopes and not requirements:
         return lambda usage: True
 
-    def matches(usage: Usage) -> bool:
+    def matches_usage(usage: Usage) -> bool:
         if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
             return False
         return all(_matches_scope(scope, operator, values, usage) for scope, operator, values in each(requirements))
 
-    return matches
+    return matches_usage
 
 
 def _matches_scope(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:

@@ -41,13 +41,13 @@ Check = Callable[[Object, str], field.Errors]
 def validate_partitioned(key: str) -> Check:
     """Return a check for a disk with its ID in the field `key` and an optional partition."""
 
-    def check(source: Object, path: str) -> field.Errors:
+    def check_source(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
         partition = source.get("partition") or 0
         if partition:  # 0 means none
             yield from checks.validate_range(f"{path}.partition", partition, 1, 255)
 
-    return check
+    return check_source
 
 
 def validate_nfs(source: Object, path: str) -> field.Errors:

@@ -150,11 +150,11 @@ def _validate_image(source: Object, path: str) -> field.Errors:
 def _keyed_check(key: str) -> Check:
     """Return a check for a volume whose files are keys of an object. key: the field that names the object."""
 
-    def check(source: Object, path: str) -> field.Errors:
+    def check_source(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
         yield from projected.validate_items(source, path)
 
-    return check
+    return check_source
 
 
 def require_fields(*keys: str) -> Check:

@@ -162,7 +162,7 @@ class PodSecurity(Plugin):
 def _read_policy(labels: Labels) -> _Policy:
     errors: list[FieldError] = []
 
-    def read(mode: str, fallback: str) -> _PodSecurityLevel:
+    def read_level(mode: str, fallback: str) -> _PodSecurityLevel:
         level, version = labels.get(_PREFIX + mode, "privileged"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
         if level not in _LEVELS:
             errors.append(_make_label_error(mode, level, _BAD_LEVEL))
@@ -172,7 +172,11 @@ def _read_policy(labels: Labels) -> _Policy:
             version = _LATEST
         return _PodSecurityLevel(level, version)
 
-    enforce, audit, warn = read("enforce", "restricted"), read("audit", "privileged"), read("warn", "privileged")
+    enforce, audit, warn = (
+        read_level("enforce", "restricted"),
+        read_level("audit", "privileged"),
+        read_level("warn", "privileged"),
+    )
     if _PREFIX + "warn" not in labels and labels.get(_PREFIX + "enforce") in _LEVELS and enforce.rank > warn.rank:
         warn = _PodSecurityLevel(enforce.level, warn.version if f"{_PREFIX}warn-version" in labels else enforce.version)
     return _Policy(enforce, audit, warn, errors)

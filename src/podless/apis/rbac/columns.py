@@ -11,13 +11,13 @@ from podless.runtime.meter import each
 def _subjects_reader(kind: str) -> Callable[[Object], str]:
     """Return a reader of the subjects of one kind, joined; service accounts with their namespaces."""
 
-    def read(obj: Object) -> str:
+    def read_subjects(obj: Object) -> str:
         subjects = [subject for subject in each(at(obj, "subjects", default=())) if subject.get("kind") == kind]
         if kind == "ServiceAccount":
             return ", ".join(f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in each(subjects))
         return ", ".join(subject.get("name", "") for subject in each(subjects))
 
-    return read
+    return read_subjects
 
 
 def _read_role(obj: Object) -> str:

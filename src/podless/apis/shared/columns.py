@@ -164,23 +164,23 @@ SCALE = (
 def class_name(*marks: str) -> PrinterColumn:
     """Make the column with a class name; "(default)" is added if one of these annotations is "true"."""
 
-    def read(obj: Object) -> str:
+    def read_name(obj: Object) -> str:
         name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
         return f"{name} (default)" if any(annotations.get(mark) == "true" for mark in marks) else name
 
-    return replace(NAME, read=read)
+    return replace(NAME, read=read_name)
 
 
 def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterColumn]:
     """Make the columns with names and images of the containers in the PodSpec at a path."""
     keys = path.split(".")
 
-    def read(field: str) -> Callable[[Object], str]:
+    def make_reader(field: str) -> Callable[[Object], str]:
         return lambda obj: ",".join(at(item, field) for item in each(at(obj, *keys, "containers", default=())))
 
     return (
-        string("Containers", "core/Container.name", read("name"), wide=wide),
-        string("Images", "core/Container.image", read("image"), wide=wide),
+        string("Containers", "core/Container.name", make_reader("name"), wide=wide),
+        string("Images", "core/Container.image", make_reader("image"), wide=wide),
     )
 
 

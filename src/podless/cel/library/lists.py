@@ -176,13 +176,13 @@ def _estimate_flatten(site: CallSite) -> Estimate:
 
 
 def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:
-    def estimate(site: CallSite) -> Estimate:
+    def estimate_call(site: CallSite) -> Estimate:
         kind = site.get_type(index)
         texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
         size = site.get_size(index)
         return _estimate_list(2.0 + PER_CHARACTER * texts, size.multiply(size))
 
-    return estimate
+    return estimate_call
 
 
 def _make_comparison_count(index: int) -> Callable[..., int]:

@@ -152,7 +152,7 @@ def _count_bytes(value: Ip | Cidr | str) -> int:
 
 
 def _make_containment_cost(extra: bool) -> Cost:
-    def estimate(site: CallSite) -> Estimate:
+    def estimate_call(site: CallSite) -> Estimate:
         size = Range(4, 16)
         cost = size.add(size).scale(PER_CHARACTER)
         if extra:
@@ -166,7 +166,7 @@ def _make_containment_cost(extra: bool) -> Cost:
         cost = math.ceil(2 * size * PER_CHARACTER) + (math.ceil(size * PER_CHARACTER) + 1 if extra else 0)
         return cost + (math.ceil(len(argument) * PER_CHARACTER) if isinstance(argument, str) else 0)
 
-    return Cost(estimate, count_cost)
+    return Cost(estimate_call, count_cost)
 
 
 _TRAVERSAL, _UNIT = traversal_cost(), unit_cost()

@@ -32,10 +32,10 @@ def _do_intersect(left: list[Any], right: list[Any]) -> bool:
 
 
 def _make_cost(factor: float) -> Cost:
-    def estimate(site: CallSite) -> Estimate:
+    def estimate_call(site: CallSite) -> Estimate:
         return site.get_size(0).multiply(site.get_size(1)).scale(factor).add(ONE), None
 
-    return Cost(estimate, lambda one, other, *_: int(len(one) * len(other) * factor) + 1)
+    return Cost(estimate_call, lambda one, other, *_: int(len(one) * len(other) * factor) + 1)
 
 
 _PAIR = (LIST_A, LIST_A)

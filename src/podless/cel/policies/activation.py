@@ -46,13 +46,13 @@ class _VariablesValue(Fields):
     def __getitem__(self, name: str) -> Any:
         activation = self._activation
         if name not in activation.variable_values:
-            activation.variable_values[name] = self._find(name)
+            activation.variable_values[name] = self._find_variable(name)
         result = activation.variable_values[name]
         if isinstance(result, EvaluationError):
             raise EvaluationError(str(result))
         return result
 
-    def _find(self, name: str) -> Any:
+    def _find_variable(self, name: str) -> Any:
         """Return the value of a variable, or its error."""
         expression = self._activation.variables.get(name)
         if expression is None:

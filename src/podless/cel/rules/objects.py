@@ -107,7 +107,7 @@ class NodeRules:
 
     def compile_rules(self) -> list[tuple[ValidationRule, str]]:
         """Return the rules of this node, each with the field name of its errors."""
-        return self._compiled if self._compiled is not None else fill_attribute(self, "_compiled", self._compile)
+        return self._compiled if self._compiled is not None else fill_attribute(self, "_compiled", self._compile_rules)
 
     def are_plain(self) -> bool:
         """Return whether all rules of this node look only at the new value."""
@@ -115,7 +115,7 @@ class NodeRules:
             return self._plain
         return fill_attribute(self, "_plain", lambda: all(rule.is_plain for rule, _ in self.compile_rules()))
 
-    def _compile(self) -> list[tuple[ValidationRule, str]]:
+    def _compile_rules(self) -> list[tuple[ValidationRule, str]]:
         rules = self.schema.get(_RULES) or ()
         declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if rules else None
         if declared is None or declared.root is None:

@@ -52,7 +52,7 @@ async def _run(args: argparse.Namespace, source: HistorySource) -> int:
     if args.why:
         if resource is None or not args.name:
             raise InvalidArguments("--why needs KIND and NAME")
-        return await _explain(args, source, resource, namespace)
+        return await _explain_field(args, source, resource, namespace)
     show = _Printer(args)
     since = _read_since(args.since)
     async for change in source.list_changes(resource, namespace, args.name, by=args.by, states=args.state):
@@ -141,7 +141,9 @@ async def _follow_changes(args: argparse.Namespace, server: HistoryServer) -> in
             sys.stdout.flush()
 
 
-async def _explain(args: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
+async def _explain_field(
+    args: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str
+) -> int:
     """Show the changes of a field's value, newest first."""
     is_known = False
     async for change in source.list_changes(resource, namespace, args.name):

@@ -95,7 +95,7 @@ class Import:
         named, waiting = await self._map_references(obj)
         if named:
             body["metadata"]["ownerReferences"] = named
-        stored, is_new = await self._create(resource, obj, body)
+        stored, is_new = await self._create_object(resource, obj, body)
         if stored is None:
             return
         if (uid := obj["metadata"].get("uid")) in self._order.owners:
@@ -106,7 +106,7 @@ class Import:
         if resource.status and isinstance(status, dict) and status and (is_new or not _has_status(stored)):
             await self._write_status(resource, obj, stored)
 
-    async def _create(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
+    async def _create_object(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Create an object, or handle the existing one. Return it (None on failure), and whether it is new."""
         path = resource.make_path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
@@ -123,7 +123,7 @@ class Import:
         """Return the existing object of this name, updated if `existing` says so."""
         path = resource.make_path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
-        async def update() -> Object | None:
+        async def update_object() -> Object | None:
             stored = await self._cluster.send("GET", path)
             if renew.has_all(_comparable_part(resource, stored), _comparable_part(resource, body)) or (
                 self._existing == "skip" and not is_adopted(obj)
@@ -141,19 +141,19 @@ class Import:
             self.updated += 1
             return written
 
-        return await retry_call(update, Conflicting, tries=_TRIES)
+        return await retry_call(update_object, Conflicting, tries=_TRIES)
 
     async def _write_status(self, resource: ServedResource, obj: Object, stored: Object) -> None:
         path = f"{resource.make_path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
         first = [stored]
 
-        async def write() -> None:
+        async def write_object() -> None:
             now = first.pop() if first else await self._cluster.send("GET", path)
             new = renew.renew_status(obj, now["metadata"].get("generation") or 0)
             await self._cluster.send("PUT", path, {**now, "status": new})
 
         try:
-            await retry_call(write, Conflicting, tries=_TRIES)
+            await retry_call(write_object, Conflicting, tries=_TRIES)
         except Refused as refused:
             self._report_failure(obj, f"its status: {refused}")
 

@@ -57,7 +57,7 @@ class JobController(OwnerController):
             condition["type"] == "Suspended" and _is_true(condition) for condition in status.get("conditions") or ()
         )
         if spec.get("suspend"):
-            await self._end(active)
+            await self._delete_active(active)
             changed = _job_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
             await self._report_status(obj, {"active": None, "ready": 0, "startTime": None, "conditions": changed})
             if not suspended:
@@ -98,7 +98,7 @@ class JobController(OwnerController):
         self, obj: Object, active: list[Object], counts: Object, reason: tuple[str, str], first: str, last: str
     ) -> None:
         """Write the interim condition and the final one, which have the same reason and message."""
-        await self._end(active)
+        await self._delete_active(active)
         counts |= {"active": None, "ready": 0}
         counts["conditions"] = _job_conditions(obj, (first, True, *reason), (last, True, *reason))
         await self._report_status(obj, counts)
@@ -130,7 +130,7 @@ class JobController(OwnerController):
         else:
             room = min(room, completions - succeeded - len(active))
         if room < 0:
-            await self._end(active[room:])
+            await self._delete_active(active[room:])
         used = _completed_indexes(active) | _completed_indexes(
             [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
         )
@@ -152,7 +152,7 @@ class JobController(OwnerController):
     def _active_pods(self, obj: Object) -> list[Object]:
         return [pod for pod in self._dependents.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
 
-    async def _end(self, active: list[Object]) -> None:
+    async def _delete_active(self, active: list[Object]) -> None:
         for pod in active:
             await self.delete_owned(pod)
 

@@ -183,19 +183,19 @@ class Auditor:
         rule, start = audit.rule, answer.start
         answer_ok = Response(200)
 
-        def begin(sink: Sink) -> Callable[[], None]:
+        def start_stream(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
                 self.write_event(audit, STARTED, clock.time(), answer_ok)
             ended = EndingSink(sink, lambda: self._log_end(audit, answer_ok))
             stop = start(ended)
 
-            def end() -> None:
+            def end_stream() -> None:
                 ended.report_end()
                 stop()
 
-            return end
+            return end_stream
 
-        return Stream(begin, answer.media, answer.headers)
+        return Stream(start_stream, answer.media, answer.headers)
 
     def _log_end(self, audit: AuditContext, answer: Response) -> None:
         assert audit.rule is not None

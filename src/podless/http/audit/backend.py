@@ -117,7 +117,7 @@ class _Queue:
         with self._changed:
             self._items.append(file)
             self._files += 1
-            self._wake()
+            self._wake_writer()
 
     def skip_to_file(self) -> int | None:
         """Return the next queued file, if any, before the lines in front of it are written; they then go to it, too."""
@@ -132,9 +132,9 @@ class _Queue:
         """Start writing the queued lines."""
         with self._changed:
             if self._items:
-                self._wake()
+                self._wake_writer()
 
-    def _wake(self) -> None:
+    def _wake_writer(self) -> None:
         self._awake = True
         self._changed.notify_all()
 
@@ -142,7 +142,7 @@ class _Queue:
         """Accept no more lines. Queued ones are still written."""
         with self._changed:
             self._ended = True
-            self._wake()
+            self._wake_writer()
 
     def drop_lines(self) -> int:
         """Drop all unwritten lines, and return their number."""
@@ -249,13 +249,13 @@ class _LogWriter(threading.Thread):
         elif self._limit and self._written and not self._torn and self._written + len(lines[0]) > self._limit:
             self._rotate_file()
         else:
-            self._write(b"".join(lines))
+            self._write_bytes(b"".join(lines))
             self._failed, self._torn = None, 0
             if missing := self._queue.remove_written(lines):
                 self.log_error(f"audit: {missing} events are missing in the log")
         return True
 
-    def _write(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes) -> None:
         view = memoryview(data)
         while self._torn < len(view):
             count = os.write(self._file, view[self._torn :])

@@ -36,14 +36,14 @@ class FaultySink:
     def disturb_stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
         """Return the stream of a watch, with the fault applied."""
 
-        def start(sink: Sink) -> Callable[[], None]:
+        def start_stream(sink: Sink) -> Callable[[], None]:
             faulty = cls(fault, answer.media, sink)
             faulty._stop = answer.start(faulty)
             if faulty._remaining == 0:
                 faulty.send(b"")
             return faulty._handle_end
 
-        return Stream(start, answer.media, answer.headers)
+        return Stream(start_stream, answer.media, answer.headers)
 
     def _handle_end(self) -> None:
         """Stop at the end of the stream."""
@@ -146,7 +146,7 @@ _REASONS = {
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
     """Return the filter. revision: returns the newest revision, for faults that make lists show an older state."""
 
-    def wrap(handler: Handler) -> Handler:
+    def wrap_handler(handler: Handler) -> Handler:
         def handle(request: HTTPRequest) -> Answer | Pending:
             if faults.settle is not None and request.info.attributes.group == GROUP:
                 return _settle_counts(faults.settle, request, handler)
@@ -155,7 +155,7 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 
         return handle
 
-    return wrap
+    return wrap_handler
 
 
 async def _settle_counts(settle: Callable[[], Awaitable[None]], request: HTTPRequest, handler: Handler) -> Answer:

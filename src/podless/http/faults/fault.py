@@ -153,12 +153,12 @@ class InjectedFault:
         if self.on_match is not None:
             self.on_match()
         is_due = (not self.nth or self.matched == self.nth) and (not self.times or self.injected < self.times)
-        if not is_due or (self._turns and not self._draw(key)):
+        if not is_due or (self._turns and not self._draw_chance(key)):
             return False
         self.injected += 1
         return True
 
-    def _draw(self, key: str) -> bool:
+    def _draw_chance(self, key: str) -> bool:
         position = crc32(key.encode()) % _TURNS
         turn = self._turns[position]
         self._turns[position] = turn + 1

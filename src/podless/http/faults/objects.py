@@ -205,7 +205,7 @@ class FaultObjects(Controller):
             return
         pending = fault.fault.matched - fault.matched, fault.fault.injected - fault.injected
 
-        def count(obj: Object) -> Object:
+        def add_counts(obj: Object) -> Object:
             if (obj["metadata"]["uid"], obj["metadata"]["generation"]) != (fault.uid, fault.generation):
                 return obj
             matched, injected = _read_counts(obj)
@@ -214,7 +214,7 @@ class FaultObjects(Controller):
 
         fault.writing = True
         try:
-            obj = await report_status(self.api, self._kind, key, count, _MANAGER)
+            obj = await report_status(self.api, self._kind, key, add_counts, _MANAGER)
         finally:
             fault.writing = False
         if obj is not None and self._active.get(key) is fault:

@@ -244,14 +244,16 @@ class _ConversionReader:
             elif not isinstance(source, str) or len(source) > _MAX_EXPRESSION:
                 problem = f"must be an expression in CEL with at most {_MAX_EXPRESSION} characters"
                 self._add_error(item_path, source if isinstance(source, str | int | bool) else None, problem)
-            elif self._claim_field(pair, path, item_path) and (program := self._compile(pair[0], source, item_path)):
+            elif self._claim_field(pair, path, item_path) and (
+                program := self._compile_expression(pair[0], source, item_path)
+            ):
                 node = find_schema(self._schemas[pair[1]].openapi, path) or {}
                 reason = check_value(program.type, node)
                 if reason:
                     self._add_error(item_path, source, reason)
                 self.steps[pair].values.append((path, program))
 
-    def _compile(self, version: str, source: str, at: str) -> Program | None:
+    def _compile_expression(self, version: str, source: str, at: str) -> Program | None:
         self._length += len(source)
         if self._length > _MAX_EXPRESSIONS:
             self.errors.append(field.forbidden(at, f"all expressions have more than {_MAX_EXPRESSIONS} characters"))

@@ -227,12 +227,12 @@ class WireMessages:
         return lambda number, value: write_block(number, self.encode(name, value))
 
     def _reference_writer(self, name: str) -> Write:
-        def write(number: int, value: Mapping[str, Any]) -> bytes:
+        def write_reference(number: int, value: Mapping[str, Any]) -> bytes:
             if "$ref" in value:
                 return write_block(number, write_block(2, write_text(1, value["$ref"])))
             return write_block(number, write_block(1, self.encode(name, value)))
 
-        return write
+        return write_reference
 
 
 _FORMS: Mapping[str, Write] = {

@@ -229,7 +229,7 @@ class Channel(asyncio.Protocol):
         if flags & _ACK:
             self._ping_pending = False
         else:
-            self.loop.call_later(_PONG, self._write, _make_frame(_PING, _ACK, 0, body))
+            self.loop.call_later(_PONG, self._queue_bytes, _make_frame(_PING, _ACK, 0, body))
 
     def _take_settings(self, body: bytes) -> None:
         for at in range(0, len(body) - 5, 6):
@@ -240,7 +240,7 @@ class Channel(asyncio.Protocol):
                 self._initial = value
             elif name == _FRAME:
                 self._max_frame = value
-        self._write(_make_frame(_SETTINGS, _ACK, 0, b""))
+        self._queue_bytes(_make_frame(_SETTINGS, _ACK, 0, b""))
         if not self.ready.done():
             self.usable = True
             self.ready.set_result(None)
@@ -283,10 +283,10 @@ class Channel(asyncio.Protocol):
             call.window -= size
             self._window -= size
             begin = _HEAD.pack(size >> 8, size & 255, _DATA, _ENDS if ends else 0, call.number)
-            self._write(b"".join((head, begin, _PREFIX.pack(0, size - 5), message)))
+            self._queue_bytes(b"".join((head, begin, _PREFIX.pack(0, size - 5), message)))
             return
         if head:
-            self._write(head)
+            self._queue_bytes(head)
         self._queue.append((call, _PREFIX.pack(0, size - 5) + message, ends))
         self._flush()
 
@@ -300,7 +300,7 @@ class Channel(asyncio.Protocol):
                 if size <= 0 or call.answer.done():
                     break
                 last = ends and at + size == len(data)
-                self._write(_make_frame(_DATA, _ENDS if last else 0, call.number, data[at : at + size]))
+                self._queue_bytes(_make_frame(_DATA, _ENDS if last else 0, call.number, data[at : at + size]))
                 call.window -= size
                 self._window -= size
                 at += size
@@ -310,7 +310,7 @@ class Channel(asyncio.Protocol):
     def cancel_call(self, call: ChannelCall) -> None:
         """Cancel a call."""
         if self._calls.get(call.number) is call:
-            self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+            self._queue_bytes(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(CANCELLED, "the call was left"))
 
     def _finish_call(self, call: ChannelCall | None, refusal: ChannelError | None) -> None:
@@ -330,7 +330,7 @@ class Channel(asyncio.Protocol):
 
     # the connection
 
-    def _write(self, data: bytes) -> None:
+    def _queue_bytes(self, data: bytes) -> None:
         """Send bytes together with everything else that is written in this iteration of the loop."""
         if not self._outgoing:
             self.loop.call_soon(self.flush)
@@ -356,7 +356,7 @@ class Channel(asyncio.Protocol):
         """Ping the peer if a call waits or the connection is idle, and time out overdue calls."""
         now = self.loop.time()
         for call in [active for active in self._calls.values() if now > active.deadline]:
-            self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+            self._queue_bytes(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(DEADLINE, "no answer in time"))
         if self._ping_pending and now > self._last_ping + _PING_TIMEOUT and now > self._last_received + _PING_TIMEOUT:
             self._end_calls("the peer does not answer")
@@ -365,7 +365,7 @@ class Channel(asyncio.Protocol):
         timeout = _PING_AFTER if busy else _IDLE
         if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + timeout:
             self._last_ping, self._ping_pending, self._has_news = now, True, False
-            self._write(_make_frame(_PING, 0, 0, bytes(8)))
+            self._queue_bytes(_make_frame(_PING, 0, 0, bytes(8)))
         if self._transport is not None:
             self._timer = self.loop.call_later(_LOOK, self._check_calls)
 

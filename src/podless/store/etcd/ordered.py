@@ -68,7 +68,7 @@ class OrderedCommits:
         if first.stored is not KEPT and all(operation.stored is KEPT for operation in along):
             await self._check_expected(along)
             return await self._write(first)
-        work = asyncio.get_running_loop().create_task(self._commit(operations))
+        work = asyncio.get_running_loop().create_task(self._commit_in_turn(operations))
         self._working.add(work)
         work.add_done_callback(self._working.discard)
         return await asyncio.shield(work)
@@ -86,7 +86,7 @@ class OrderedCommits:
             if actual != expected.expect or (expected.stored is None and not expected.expect):
                 raise RevisionConflict(expected.key, current)
 
-    async def _commit(self, operations: Sequence[Operation]) -> int:
+    async def _commit_in_turn(self, operations: Sequence[Operation]) -> int:
         loop = asyncio.get_running_loop()
         writes = [operation for operation in operations if operation.stored is not KEPT]
         async with self._turn:

@@ -61,17 +61,17 @@ class Checkpoints:
         self._pages += rows * _ROW + size // _PAGE
         if self._pages >= _PAGES and self._running is None and self._database is not None:
             self._tries = 0
-            self._begin(self._database)
+            self._begin_checkpoint(self._database)
 
-    def _begin(self, database: sqlite3.Connection) -> None:
+    def _begin_checkpoint(self, database: sqlite3.Connection) -> None:
         assert self._loop is not None
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "podless-checkpoint")
         self._pages = 0
         self._running = self._loop.run_in_executor(self._thread, _move_log, database)
-        self._running.add_done_callback(self._end)
+        self._running.add_done_callback(self._end_checkpoint)
 
-    def _end(self, running: asyncio.Future[tuple[int, float]]) -> None:
+    def _end_checkpoint(self, running: asyncio.Future[tuple[int, float]]) -> None:
         """Begin another checkpoint if the log is long, or let commits go on. A later one repeats a failed one."""
         self._running = None
         waited, self.waits = self.waits, False
@@ -83,7 +83,7 @@ class Checkpoints:
         if length >= _MAX_LOG_PAGES and self._pages and not waited and self._database is not None:
             self._tries += 1
             self.waits = took < _SHORT_CHECKPOINT or self._tries >= _MAX
-            self._begin(self._database)
+            self._begin_checkpoint(self._database)
         if waited:
             self._resume()
 

@@ -105,7 +105,7 @@ class SQLiteStore:
         self._cursor: sqlite3.Cursor | None = None  # of all writes
         self._disk = DiskSpace(path, self._open_database)
         self._past = PackedHistory(bounds)
-        self._checkpoints = Checkpoints(path, self._flush)
+        self._checkpoints = Checkpoints(path, self._flush_commits)
         self._window = HistoryWindow(
             keep or Keep(), self._past, self._disk, self._checkpoints, self._open_database, lambda: self._revision
         )
@@ -174,7 +174,7 @@ class SQLiteStore:
         self._window.stop()
         if self._database is not None:
             await self._checkpoints.close()
-            self._flush()
+            self._flush_commits()
             self._database.close()
             self._database = self._cursor = None
 
@@ -240,9 +240,9 @@ class SQLiteStore:
         if count > seen and not alone and self._loop is not None and _clock() - since < _TOGETHER_FOR:
             self._loop.call_soon(self._flush_soon, since, count)
         else:
-            self._flush()
+            self._flush_commits()
 
-    def _flush(self) -> None:
+    def _flush_commits(self) -> None:
         if self._checkpoints.waits:
             return  # the end of the checkpoint calls this again
         waiting, self._waiting = self._waiting, []
@@ -282,12 +282,12 @@ class SQLiteStore:
         if self._disk.refused and self._disk.is_released and not _free_space(chains):
             self._regain_reserve()
         try:
-            return self._write(chains)
+            return self._write_commits(chains)
         except sqlite3.Error as error:
             if not _free_space(chains) or not self._disk.release_reserve(error):
                 raise
         self._window.do_step()
-        return self._write(chains)
+        return self._write_commits(chains)
 
     def _regain_reserve(self) -> None:
         """Allocate the reserve again if deletes have used it. Raises DiskFull."""
@@ -297,7 +297,7 @@ class SQLiteStore:
             self._window.do_step()
             raise
 
-    def _write(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
+    def _write_commits(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
         """Insert everything valid in one transaction. Nothing outside the database changes before it is durable."""
         cursor = self._cursor
         if cursor is None:

@@ -47,12 +47,12 @@ class _ResizeCheck(Plugin):
         entry = (await self._state.load_collection(NODES)).get(NODES.key("", name))
         if entry is None:
             raise forbid_write(attr, f'node "{name}" not found')
-        self._check(attr, pod["spec"], old["spec"], entry.decode())
+        self._check_node(attr, pod["spec"], old["spec"], entry.decode())
 
     def _is_relevant(self, spec: Object, old: Object) -> bool:
         raise NotImplementedError
 
-    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+    def _check_node(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
         raise NotImplementedError
 
 
@@ -62,7 +62,7 @@ class NodeDeclaredFeatureValidator(_ResizeCheck):
     def _is_relevant(self, spec: Object, old: Object) -> bool:
         return has("NodeDeclaredFeatures") and any(_needed_features(spec, old))
 
-    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+    def _check_node(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
         declared = (node.get("status") or {}).get("declaredFeatures") or ()
         missing = [name for name in _needed_features(spec, old) if name not in declared]
         if missing:
@@ -77,7 +77,7 @@ class PodResizeValidator(_ResizeCheck):
     def _is_relevant(self, spec: Object, old: Object) -> bool:
         return has("PodResizeValidator")
 
-    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+    def _check_node(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
         name, system = node["metadata"]["name"], (node["metadata"].get("labels") or {}).get(_OS, "linux")
         if system != "linux":
             reason = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'

@@ -209,7 +209,8 @@ def _make_refusal(attr: AdmissionAttributes, reason: str) -> Forbidden:
 def _format_exceeded(
     quota: str, exceeded: list[str], requested: dict[str, str], used: dict[str, str], hard: dict[str, str]
 ) -> str:
-    def show(amount: dict[str, str]) -> str:
-        return ",".join(f"{name}={amount[name]}" for name in exceeded)
+    def list_amounts(amounts: dict[str, str]) -> str:
+        return ",".join(f"{name}={amounts[name]}" for name in exceeded)
 
-    return f"exceeded quota: {quota}, requested: {show(requested)}, used: {show(used)}, limited: {show(hard)}"
+    amounts = f"requested: {list_amounts(requested)}, used: {list_amounts(used)}, limited: {list_amounts(hard)}"
+    return f"exceeded quota: {quota}, {amounts}"
