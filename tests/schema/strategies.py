@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from podless.schema import structural
@@ -199,3 +200,35 @@ def cases(draw: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     schema |= some(draw, x_kubernetes_preserve_unknown_fields=st.just(True), required=st.just(["spec"]))
     value = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "n"}} | draw(fitting(schema))
     return schema, value
+
+
+METADATA = st.sampled_from(
+    [{}, {"name": "a"}, {"labels": {"a": "b"}}, {"labels": {"a": 1}}, {"x": 1}, {"name": None}, {"name": "A_"}, 5, None]
+)
+HEAD = st.fixed_dictionaries({"apiVersion": st.just("v1"), "kind": st.just("Pod")}, optional={"metadata": METADATA})
+
+
+@st.composite
+def resource_cases(draw: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A case with embedded resources in the schema and in the object."""
+    schema, value = draw(cases())
+    todo = list(schema["properties"].values())
+    while todo:
+        node = todo.pop()
+        todo += [node["items"]] if "items" in node else node.get("properties", {}).values()
+        if "properties" not in node or draw(st.integers(0, 3)) == 0:
+            continue
+        node["x-kubernetes-embedded-resource"] = True
+        node["properties"]["metadata"] = {"type": "object"} | some(draw, default=METADATA)
+        kind = {"type": "string"} | some(draw, default=st.just("Pod"), maxLength=st.just(3))
+        node["properties"] |= some(draw, kind=st.just(kind))
+    assume(not structural(schema, "x"))
+
+    def add_heads(item: Any) -> Any:
+        if isinstance(item, list):
+            return list(map(add_heads, item))
+        if not isinstance(item, dict):
+            return item
+        return {key: add_heads(part) for key, part in item.items()} | (draw(HEAD) if draw(st.integers(0, 4)) else {})
+
+    return schema, value | {name: add_heads(value[name]) for name in value if name not in ("kind", "metadata")}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podless.fields.check import check_value
 from podless.fields.typed import of_schema
-from podless.schema import Schema, check, compile, defaulting, lists, prune
+from podless.schema import Malformed, Schema, check, compile, defaulting, embedded, lists, prune
 from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, SharedParts
 from podless.schema.node import Node
 from tests.conftest import tries
@@ -40,7 +40,7 @@ def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget:
 
 
 @SLOW
-@given(strategies.cases(), BUDGETS)
+@given(strategies.cases() | strategies.resource_cases(), BUDGETS)
 def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, budget: tuple[int, int]) -> None:
     schema, value = case
     with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
@@ -48,18 +48,32 @@ def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, bu
 
 
 def _walks(schema: dict[str, Any], value: dict[str, Any]) -> None:
-    compiled, node = Schema.compile(schema), Node(schema)
+    compiled = Schema.compile(schema)
     for _ in range(2):  # the second time functions that were compiled on the way are in place
-        one, three = copy.deepcopy(value), copy.deepcopy(value)
-        unknown: list[str] = []
-        errors = compiled.admit(one, unknown=unknown)
-        found: list[str] = []
-        prune.prune_value(three, node, found, embedded=True)
-        defaulting.drop_nulls(three, node, prune.META)
-        defaulting.fill_value(three, node, prune.META)
-        assert one == three
-        assert unknown == found
-        assert errors == check.validate_value(three, node) + lists.validate_lists(three, node)
+        assert _admit(compiled, value) == _admit_exactly(Node(schema), value)
+
+
+def _admit(compiled: Schema, value: dict[str, Any]) -> tuple[Any, ...]:
+    """The object, the errors and the unknown fields, or why it cannot be read."""
+    obj, unknown = copy.deepcopy(value), list[str]()
+    try:
+        return compiled.admit(obj, unknown=unknown), obj, unknown
+    except Malformed as error:
+        return (str(error),)
+
+
+def _admit_exactly(node: Node, value: dict[str, Any]) -> tuple[Any, ...]:
+    """The same by the exact walks alone."""
+    obj, unknown = copy.deepcopy(value), list[str]()
+    prune.prune_value(obj, node, unknown, embedded=True)
+    try:
+        embedded.coerce_embedded(obj, node, unknown)
+    except Malformed as error:
+        return (str(error),)
+    defaulting.drop_nulls(obj, node, prune.META)
+    defaulting.fill_value(obj, node, prune.META)
+    errors = check.validate_value(obj, node) + embedded.validate_embedded(obj, node)
+    return errors + lists.validate_lists(obj, node), obj, unknown
 
 
 @SLOW
@@ -74,21 +88,19 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 
 
 @SLOW
-@given(strategies.cases(), BUDGETS)
+@given(strategies.cases() | strategies.resource_cases(), BUDGETS)
 def test_an_object_is_accepted_only_if_it_is_valid_and_has_the_types_that_managed_fields_require(
     case: Case, budget: tuple[int, int]
 ) -> None:
     schema, value = case
-    one, two = copy.deepcopy(value), copy.deepcopy(value)
+    compiled, one = Schema.compile(schema), copy.deepcopy(value)
+    wanted = _admit_exactly(Node(schema), value)
     with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
-        accepted = Schema.compile(schema).accepts(one)
-    unknown: list[str] = []
-    errors = Schema.compile(schema).admit(two, unknown=unknown)
+        accepted = compiled.accepts(one)
     if accepted:
-        assert (one, errors, unknown) == (two, [], [])
+        assert wanted == ([], one, [])
         check_value({**one, "apiVersion": "v1", "kind": "K", "metadata": {}}, of_schema(schema), repeats=True)
-    Schema.compile(schema).normalize(one)  # it finishes what the other walk has begun
-    assert one == two
+    assert _admit(compiled, one) == wanted  # it finishes what the other walk has begun
 
 
 INT_OR_STRING = {"x-kubernetes-int-or-string": True}
@@ -116,6 +128,22 @@ def test_defaults_that_are_not_certainly_valid_and_rules_for_metadata_leave_an_o
     schema = Schema.compile({**OBJECTS, "properties": {**OBJECTS["properties"], **change}})
     obj: dict[str, Any] = {"apiVersion": "g/v1", "kind": "K", "metadata": {}}
     assert schema.accepts(obj) == accepted
+
+
+@pytest.mark.parametrize("held", [{"c": None}, {"c": None, "d": "x" * 1000}])
+def test_a_null_in_a_default_stays_when_the_exact_walks_finish_what_a_walk_has_begun(held: dict[str, Any]) -> None:
+    fields = {"c": INT_OR_STRING, "d": {"type": "string"}}
+    part = {"type": "object", "default": held, "properties": fields}
+    names = {"type": "object", "additionalProperties": {"type": "string"}}
+    spec = {"type": "object", "properties": {"a": part, "names": names, "b": {"type": "object", "properties": {}}}}
+    schema = Schema.compile({"type": "object", "properties": {"spec": spec}})
+    unknown: list[str] = []
+    obj: dict[str, Any] = {"spec": {"b": {"unknown": 1}}}
+    schema.normalize(obj, unknown=unknown)
+    assert (obj, unknown) == ({"spec": {"a": held, "b": {}}}, ["spec.b.unknown"])
+    obj = {"spec": {"names": {"x": None}}}
+    schema.default(obj)
+    assert obj == {"spec": {"a": held, "names": {}}}
 
 
 @SLOW

@@ -19,7 +19,7 @@ from typing import Any
 
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
-from podless.schema import defaulting, lists
+from podless.schema import defaulting, definition, lists
 from podless.schema.callables import NAMES
 from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, has_valid_default, is_valid
 from podless.schema.mode import Mode, SharedParts
@@ -104,8 +104,9 @@ class NodeFunction:
 
     def _write_function(self, node: Node, mode: Mode) -> Walk:
         writer = FunctionWriter(self._parts)
-        if mode.root and mode.fill and mode.check and writer.reads_metadata(node):
-            writer.put_line(1, "return False")  # metadata changes after this walk
+        # the exact walks would drop such nulls if they finish what this walk has begun; metadata changes after a check
+        if mode.root and mode.fill and (has_dropped_nulls(node) or (mode.check and writer.reads_metadata(node))):
+            writer.put_line(1, "return False")
         else:
             writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.list_first_lines(mode)
@@ -468,3 +469,9 @@ class _AcceptAll(NodeFunction):
 
 
 _ACCEPT_ALL = _AcceptAll()
+
+
+def has_dropped_nulls(node: Node) -> bool:
+    """Return whether any default in a schema holds a null that the schema drops elsewhere."""
+    raws = (raw for raw in definition.walk_nodes(node.raw) if isinstance(raw.get("default"), dict | list))
+    return any(defaulting.holds_dropped_null(Node(raw)) for raw in raws)

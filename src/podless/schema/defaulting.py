@@ -127,6 +127,14 @@ def make_default(node: Node) -> Any:
     return value
 
 
+def holds_dropped_null(node: Node) -> bool:
+    """Return whether the own default of a node holds a null that `drop_nulls` drops from an object."""
+    given = given_default(node)
+    kept = copy_value(given)
+    drop_nulls(kept, node)
+    return bool(kept != given)
+
+
 def add_defaults(value: dict[str, Any], node: Node) -> None:
     """Set the absent fields of an object that have a default, with all defaults inside it. Raises TooLarge."""
     for name, child in each(node.defaulted):

@@ -53,12 +53,9 @@ def has_valid_default(node: Node, limit: int) -> bool:
 
 
 def _has_types(value: Any, node: Node | None) -> bool:
-    """Return whether a value has the types of the schema at every level, in place of which a format can be checked.
-
-    Nulls must be nullable: the walks that follow would drop others.
-    """
+    """Return whether a value has the types of the schema at every level, in place of which a format can be checked."""
     if node is None or value is None:
-        return node is None or node.nullable
+        return True
     classes = {_ORDER[name] for name in node.types if name in _ORDER}
     name = value.__class__.__name__
     if node.types and name not in classes and not ("number" in classes and name in ("int", "float")):
