@@ -13,13 +13,10 @@ from typing import Any, Final
 
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import StringList
-from podless.codec import patterns, re2
+from podless.codec import patterns
 from podless.runtime import bounded, patternprice
 from podless.runtime.allowance import ALLOWANCE
 from podless.runtime.meter import charge
-
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False  # else RE2 writes to stderr
 
 MAX_CACHE_BYTES: Final = 64 << 20  # maximum bytes of all cached patterns
 MAX_PRICE: Final = 20_000_000  # maximum estimated nanoseconds to compile a pattern from an object
@@ -54,7 +51,7 @@ class Pattern:
         self.size = self._gain = 0
         self.compiled: Any = None
         try:
-            self.compiled = patterns.compile_pattern(text, _OPTIONS)
+            self.compiled = patterns.compile_pattern(text, patterns.make_options())
             self.size = self.compiled.programsize
             self.contains: Callable[[str], bool] = patterns.make_searcher(self.compiled)
         except patterns.PatternFault as fault:

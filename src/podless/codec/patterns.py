@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from podless.codec import re2
-from podless.runtime import patternprice
+from podless.runtime import lazy, patternprice
 from podless.runtime.meter import each
+
+if TYPE_CHECKING:
+    from podless.codec import re2
+else:  # the library takes 1.6 MB, and servers without patterns need none
+    re2 = lazy.LateModule("podless.codec.re2")
 
 _LARGE = "pattern too large - compile failed"
 # RE2's message: the message of Go's regexp/syntax
@@ -40,6 +44,15 @@ class PatternTooLarge(PatternFault):
 
     def __init__(self, pattern: str) -> None:
         super().__init__(f"error parsing regexp: {_WORDS[_LARGE]}: `{pattern}`")
+
+
+def make_options(max_mem: int = 8 << 20, *, captures: bool = True) -> Any:
+    """Return options of RE2. max_mem: maximum bytes of a compiled pattern. captures: matches have groups."""
+    options = re2.Options()
+    options.log_errors = False  # RE2 would write errors to stderr; they belong only in the answer
+    options.never_capture = not captures
+    options.max_mem = max_mem
+    return options
 
 
 def compile_pattern(pattern: str, options: Any) -> Any:

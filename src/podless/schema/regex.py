@@ -7,19 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from podless.codec import patterns, re2
+from podless.codec import patterns
 from podless.runtime import patternprice
 from podless.runtime.bounded import WeightAccount, bounded_cache
 from podless.runtime.meter import charge
-
-
-def _make_options(memory: int) -> Any:
-    options = re2.Options()
-    options.log_errors = False  # RE2 would write errors to stderr; they belong only in the answer
-    options.never_capture = True
-    options.max_mem = memory
-    return options
-
 
 MAX_PRICE = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
 # (price of patterns in nanoseconds, RE2's memory limit in bytes); a pattern that does not fit tries the next one. The
@@ -31,8 +22,8 @@ _LADDER = (
     (15_000_000.0, 4 << 20),
     (MAX_PRICE, 16 << 20),
 )
-# most patterns exceed this limit after they were parsed, so none is compiled at length
-_ONLY_PARSE = _make_options(24 << 10)
+# RE2's memory limit that most patterns exceed after they were parsed, so none is compiled at length
+_ONLY_PARSED = 24 << 10
 
 _MAX_STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
 _ALWAYS_MATCHED = 1024  # characters of a text that are always matched
@@ -64,7 +55,7 @@ def find_problem(pattern: str) -> str:
     if cost > MAX_PRICE:
         return str(patterns.PatternTooLarge(pattern))
     try:
-        patterns.parse_pattern(pattern, _ONLY_PARSE)
+        patterns.parse_pattern(pattern, patterns.make_options(_ONLY_PARSED, captures=False))
     except patterns.PatternTooLarge:
         return ""
     except patterns.PatternFault as fault:
@@ -81,7 +72,8 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
         if cost > max_size:
             continue
         try:
-            return patterns.parse_pattern(pattern, _make_options(memory)), memory * 2 // 3
+            options = patterns.make_options(memory, captures=False)
+            return patterns.parse_pattern(pattern, options), memory * 2 // 3
         except patterns.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
