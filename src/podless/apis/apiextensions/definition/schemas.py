@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import sha256
+from typing import Literal
 
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import Layout
@@ -31,8 +33,8 @@ _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 
 # Digests of valid schemas, the oldest first, so that a schema is validated once although every write of a definition
 # repeats it, often in several versions. Only schemas of new definitions are cached, because updates have looser rules.
-# A result is valid for releases that agree with its notes, None for all.
-_FAULTLESS: dict[bytes, ReleaseRecorder | None] = {}
+# A result is valid for releases that agree with its notes, True for all. Any thread may use them (runtime/bounded.py).
+_FAULTLESS: dict[bytes, ReleaseRecorder | Literal[True]] = {}
 _CACHED = 4096
 
 
@@ -55,16 +57,17 @@ class Checker:
         digest = _make_digest(schema, status)
         release = CURRENT.get()
         # no_default is the only option that makes the rules stricter than those for new definitions
-        if digest in _FAULTLESS and not self.options.no_default:
-            faultless = _FAULTLESS[digest]
-            if faultless is None or faultless.agrees_with(release):
-                return []
+        faultless = None if self.options.no_default else _FAULTLESS.get(digest)
+        if faultless is not None and (faultless is True or faultless.agrees_with(release)):
+            return []
         with ReleaseRecorder(release) as notes:
             errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
         if not errors and digest and self.new and self.rules is not None and self.options == KeywordOptions():
-            if len(_FAULTLESS) >= _CACHED:
-                del _FAULTLESS[next(iter(_FAULTLESS))]
-            _FAULTLESS[digest] = notes or None
+            _FAULTLESS[digest] = notes if notes else True
+            while len(_FAULTLESS) > _CACHED:
+                # another thread has removed this entry, or changed the dict meanwhile
+                with suppress(KeyError, RuntimeError, StopIteration):
+                    del _FAULTLESS[next(iter(_FAULTLESS))]
         return errors
 
 
