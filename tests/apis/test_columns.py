@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
-from importlib import import_module
 from typing import Any
 
 import pytest
 
 from podless.apis import catalog
-from podless.apis.shared.columns import format_selector, shorten
+from podless.apis.shared.columns import format_selector, import_readers, shorten
 from podless.publish.table.layout import built_in
 from podless.publish.table.rows import AgeFiller, make_row
 from podless.structs.structfiles import FOLDER, folder_of
@@ -187,11 +187,23 @@ def test_endpoints_none_of_which_are_ready_show_nothing(subsets: list[Any], show
 
 def test_columns_are_those_of_kinds_that_are_there() -> None:
     folders = {folder_of(group): group for group, _ in KINDS}
-    for file in sorted(FOLDER.glob("*/columns.py")):
-        if file.parent.name != "shared":
-            module = import_module(f"podless.apis.{file.parent.name}.columns")
-            group = folders[file.parent.name]
-            assert {(group, plural) for plural in {*module.COLUMNS, *getattr(module, "ORDERS", ())}} <= KINDS
+    for file in sorted(FOLDER.glob("*/columns.txt")):
+        folder = file.parent.name
+        plurals = {block.split()[0] for block in file.read_text().split("\n\n")[1:]}
+        plurals |= {*getattr(import_readers(folder), "ORDERS", ())}
+        assert {(folders[folder], plural) for plural in plurals} <= KINDS
+
+
+def test_every_public_function_of_a_group_is_a_reader_of_a_cell() -> None:
+    for file in sorted(FOLDER.glob("*/columns.txt")):
+        module, text = import_readers(file.parent.name), file.read_text()
+        for name, item in vars(module).items() if module else ():
+            if (
+                inspect.isfunction(item)
+                and item.__module__.endswith(f".{file.parent.name}.columns")
+                and not name.startswith("_")
+            ):
+                assert f"{name}(" in text or item in getattr(module, "CONDITIONS", {}).values(), name
 
 
 def test_the_columns_of_a_group_are_imported_at_its_first_table() -> None:

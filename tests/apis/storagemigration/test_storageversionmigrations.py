@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.storagemigration.columns import COLUMNS
+from podless.apis.shared.columns import read_columns
 from podless.apis.storagemigration.group import MIGRATIONS
 from podless.runtime.jsonobject import Object
 from tests.apis.late import changed, faults, reported
@@ -45,7 +45,8 @@ def test_a_revision_is_set_once() -> None:
 
 
 def test_columns() -> None:
-    cells: dict[str, Any] = {column.name: column.read for column in COLUMNS["storageversionmigrations"]}
+    columns = read_columns("storagemigration", "storageversionmigrations")
+    cells: dict[str, Any] = {column.name: column.read for column in columns}
     obj = {"spec": {"resource": {"group": "apps", "resource": "deployments"}}}
     assert cells["Resource"](obj) == "deployments.apps"
     assert cells["Status"](obj) == "Unknown"

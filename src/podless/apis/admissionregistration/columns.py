@@ -1,17 +1,17 @@
-"""Printer columns of admissionregistration.k8s.io."""
+"""Cells of the printer columns of admissionregistration.k8s.io."""
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import AGE, NAME, UNSET, Columns, Object, at, count, integer, string
+from podless.apis.shared.columns import UNSET, Object, at
 from podless.runtime.meter import each
 
 
-def _param_kind(obj: Object) -> str:
+def param_kind(obj: Object) -> str:
     kind = at(obj, "spec", "paramKind", default=None)
     return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET
 
 
-def _param_ref(obj: Object) -> str:
+def param_ref(obj: Object) -> str:
     """Return the parameters of a binding as NAMESPACE/NAME, with * for any namespace, or its selector."""
     namespace, name = at(obj, "spec", "paramRef", "namespace"), at(obj, "spec", "paramRef", "name")
     if name:
@@ -31,35 +31,3 @@ def _selector_message(selector: Object) -> str:
     )
     matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{requirements}}},"
     return f"&LabelSelector{{{matches}}}"
-
-
-_WEBHOOKS = (NAME, integer("Webhooks", "Number of webhooks.", count("webhooks")), AGE)
-
-COLUMNS: Columns = {
-    "mutatingadmissionpolicies": (
-        NAME,
-        integer("Mutations", "Number of mutations.", count("spec.mutations")),
-        string("ParamKind", "MutatingAdmissionPolicySpec.paramKind", _param_kind),
-        AGE,
-    ),
-    "mutatingadmissionpolicybindings": (
-        NAME,
-        string("PolicyName", "MutatingAdmissionPolicyBindingSpec.policyName"),
-        string("ParamRef", "MutatingAdmissionPolicyBindingSpec.paramRef", _param_ref),
-        AGE,
-    ),
-    "mutatingwebhookconfigurations": _WEBHOOKS,
-    "validatingadmissionpolicies": (
-        NAME,
-        integer("Validations", "Number of validation rules.", count("spec.validations")),
-        string("ParamKind", "ValidatingAdmissionPolicySpec.paramKind", _param_kind),
-        AGE,
-    ),
-    "validatingadmissionpolicybindings": (
-        NAME,
-        string("PolicyName", "ValidatingAdmissionPolicyBindingSpec.policyName"),
-        string("ParamRef", "ValidatingAdmissionPolicyBindingSpec.paramRef", _param_ref),
-        AGE,
-    ),
-    "validatingwebhookconfigurations": _WEBHOOKS,
-}

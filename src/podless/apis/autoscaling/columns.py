@@ -1,11 +1,11 @@
-"""Printer columns of autoscaling."""
+"""Cells of the printer columns of autoscaling."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from podless.apis.autoscaling import versions
-from podless.apis.shared.columns import AGE, NAME, NONE, UNSET, Columns, Object, at, number, shorten, string, text
+from podless.apis.shared.columns import NONE, Object, at, shorten
 from podless.runtime.meter import each
 
 _MAX = 2
@@ -40,26 +40,9 @@ def _read_metric(spec: Any, now: Any) -> str:
     return f"{current.get('value') or missing}/{target.get('value')}"
 
 
-def _read_targets(obj: Object) -> str:
+def read_targets(obj: Object) -> str:
     if at(obj, "apiVersion") == "autoscaling/v1":
         obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
     texts = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
     return shorten(texts, ", ", _MAX) or NONE
-
-
-def _read_reference(obj: Object) -> str:
-    return f"{at(obj, 'spec', 'scaleTargetRef', 'kind')}/{at(obj, 'spec', 'scaleTargetRef', 'name')}"
-
-
-COLUMNS: Columns = {
-    "horizontalpodautoscalers": (
-        NAME,
-        string("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", _read_reference),
-        string("Targets", "HorizontalPodAutoscalerSpec.metrics", _read_targets),
-        string("MinPods", "HorizontalPodAutoscalerSpec.minReplicas", text("spec.minReplicas", UNSET)),
-        string("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas", number("spec.maxReplicas")),
-        string("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas", number("status.currentReplicas")),
-        AGE,
-    )
-}

@@ -1,22 +1,28 @@
-"""Printer columns: the definition of a column, and common readers and columns.
+"""Printer columns: the definition of a column, common readers of cells, and the columns of a group's columns.txt.
 
-The module `columns` of a group has COLUMNS: the columns of its kinds by plural. If a list is not sorted by name it also
-has ORDERS: the sort keys of objects by plural. publish/table/layout.py imports it at the first Table of the group. A
-path is a string such as "spec.replicas"; code that computes a cell reads the object with `at`. Source: recorded Tables.
+The format of the file: apis/README.md. It is read at the first Table of a kind. Cells that are computed have a function
+in the module `columns` of the group, which reads the object with `at`. If a list is not sorted by name, that module has
+ORDERS: the sort keys of objects by plural. Source: recorded Tables.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import each
+from podless.runtime.release import CURRENT
 
 Object = Mapping[str, Any]
 Reader = Callable[[Object], Any]
+FOLDER = Path(__file__).parent.parent
 NONE, UNSET = "<none>", "<unset>"
 _OPERATORS = {"In": "in", "NotIn": "notin"}
 
@@ -59,9 +65,6 @@ class PrinterColumn:
     format: str = ""
     priority: int = 0
     releases: str = ""
-
-
-Columns = Mapping[str, tuple[PrinterColumn, ...]]
 
 
 def at(obj: Any, *path: str, default: Any = "") -> Any:
@@ -110,22 +113,103 @@ def joined(path: str, empty: str = "") -> Callable[[Object], str]:
     return lambda obj: ",".join(at(obj, *keys, default=())) or empty
 
 
+def flag(path: str, default: str = "false") -> Reader:
+    """Return a reader of a boolean."""
+    return value(path, default == "true")
+
+
+def text_or(path: str, default: str) -> Callable[[Object], str]:
+    """Return a reader of the value as a string; the default also replaces an empty string."""
+    read = text(path)
+    return lambda obj: read(obj) or default
+
+
+def slash(first: str, second: str) -> Callable[[Object], str]:
+    """Return a reader of two strings, such as ClusterRole/view."""
+    read_first, read_second = text(first), text(second)
+    return lambda obj: f"{read_first(obj)}/{read_second(obj)}"
+
+
+def joined_items(path: str, field: str) -> Callable[[Object], str]:
+    """Return a reader of a field of each item of a list, joined by commas."""
+    read = value(path, ())
+    return lambda obj: ",".join(at(item, field) for item in each(read(obj)))
+
+
+def selector(path: str) -> Callable[[Object], str]:
+    """Return a reader of a LabelSelector as a string."""
+    read = value(path, None)
+    return lambda obj: format_selector(read(obj))
+
+
+def class_name(*marks: str) -> Callable[[Object], str]:
+    """Return a reader of a class's name; "(default)" is added if one of these annotations is "true"."""
+
+    def read_name(obj: Object) -> str:
+        name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
+        return f"{name} (default)" if any(annotations.get(mark) == "true" for mark in marks) else name
+
+    return read_name
+
+
+def desired_replicas(obj: Object) -> int | None:
+    """Return the wanted replicas of a Scale, which omits 0."""
+    return at(obj, "spec", "replicas", default=None) or None
+
+
 # columns
 
 
-def _make_column(
-    kind: str,
-    default_reader: Callable[[str], Reader],
-    name: str,
-    documentation: str,
-    read: str | Reader | Age = "",
-    *,
-    format: str = "",
-    wide: bool = False,
-) -> PrinterColumn:
-    reader = default_reader(read or path_of(documentation)) if isinstance(read, str) else read
-    description, field = (documentation, "") if " " in documentation else ("", documentation)
-    return PrinterColumn(name, kind, reader, description, field, format, int(wide))
+def read_columns(folder: str, plural: str) -> tuple[PrinterColumn, ...]:
+    """Return the columns of a built-in kind. Without columns it shows Name and Created At, as a real server does."""
+    path = FOLDER / folder / "columns.txt"
+    for block in path.read_text().split("\n\n") if path.exists() else ():
+        header, *lines = block.strip().split("\n")
+        if header == plural:
+            module = import_readers(folder)
+            columns = (_read_column(line, module) for line in lines)
+            return tuple(column for column in columns if CURRENT.get().is_in_span(column.releases))
+        if header.startswith(f"{plural}  like "):
+            return read_columns(header.rpartition(" ")[2], plural)
+    return DATED
+
+
+def import_readers(folder: str) -> ModuleType | None:
+    """Return the module with the readers of a group that compute a cell; None if it has none."""
+    name = f"podless.apis.{folder}.columns"
+    return import_module(name) if find_spec(name) else None
+
+
+def _read_column(line: str, module: ModuleType | None = None) -> PrinterColumn:
+    """Return the column that a line declares."""
+    name, *words = _GAP.split(line.strip())
+    options = dict(word.partition("=")[::2] for word in words if _OPTION.fullmatch(word))
+    words = [word for word in words if not _OPTION.fullmatch(word)]
+    if words:
+        type_, documentation, *cell = words
+        reader: Any = _find_reader(type_, cell[0] if cell else path_of(documentation), module)
+        description, field = (documentation, "") if " " in documentation else ("", documentation)
+        column = PrinterColumn(
+            "" if name == "-" else name,
+            _TYPES.get(type_, type_),
+            Age(reader) if type_ == "age" else reader,
+            description,
+            field,
+            "name" if type_ == "name" else "",
+        )
+    else:
+        column = NAME if name == "Name" else AGE
+    span = "-".join(options.get(word, "") for word in ("since", "until"))
+    return replace(column, priority=int("wide" in options), releases=span if span != "-" else "")
+
+
+def _find_reader(type_: str, cell: str, module: ModuleType | None) -> Any:
+    """Return the reader for a cell: a path, or a function of the group's module or of this one, with arguments."""
+    name, called, arguments = cell.partition("(")
+    if not called:
+        return _READERS[type_](cell)
+    function: Any = getattr(module, name, None) or globals()[name]
+    return function(*arguments[:-1].split(", ")) if arguments != ")" else function
 
 
 def path_of(field: str) -> str:
@@ -135,59 +219,28 @@ def path_of(field: str) -> str:
     return prefix + name
 
 
-# Make a column from a name, a field (or a description), and a path or reader (default: the field's path). wide: only
-# `kubectl get -o wide` shows it.
-string = partial(_make_column, "string", text)
-integer = partial(_make_column, "integer", number)
-boolean = partial(_make_column, "boolean", partial(value, default=False))
-
-_CREATED = "meta/ObjectMeta.creationTimestamp"
-_CREATED_AT = "metadata.creationTimestamp"
-NAME = string("Name", "meta/ObjectMeta.name", "metadata.name", format="name")
-AGE = string("Age", _CREATED, Age(text(_CREATED_AT)))
+_READERS: Mapping[str, Callable[[str], Reader]] = {
+    "string": text,
+    "name": text,
+    "age": text,
+    "integer": number,
+    "boolean": flag,
+}
+_TYPES = {"name": "string", "age": "string"}
+_GAP = re.compile(r" {2,}")
+_OPTION = re.compile(r"wide|(since|until)=\S+")
+NAME = _read_column("Name  name  meta/ObjectMeta.name  metadata.name")
+AGE = _read_column("Age  age  meta/ObjectMeta.creationTimestamp  metadata.creationTimestamp")
 # the default columns. A custom kind's age is a date, empty without creationTimestamp (in bookmarks); that of built-in
 # kinds is a string
-AGED = (NAME, PrinterColumn("Age", "date", Age(value(_CREATED_AT, None)), field=_CREATED))
-DATED = (NAME, PrinterColumn("Created At", "date", text(_CREATED_AT), field=_CREATED))
+AGED = (NAME, PrinterColumn("Age", "date", Age(value("metadata.creationTimestamp", None)), field=AGE.field))
+DATED = (NAME, PrinterColumn("Created At", "date", text("metadata.creationTimestamp"), field=AGE.field))
 SCALE = (
     NAME,
-    integer(
-        "Desired",
-        "autoscaling/ScaleSpec.replicas",
-        lambda obj: at(obj, "spec", "replicas", default=None) or None,  # 0 is omitted
-    ),
-    integer("Available", "autoscaling/ScaleStatus.replicas", value("status.replicas", 0)),
+    _read_column("Desired  integer  autoscaling/ScaleSpec.replicas  desired_replicas()"),
+    _read_column("Available  integer  autoscaling/ScaleStatus.replicas"),
     AGED[1],
 )
-
-
-def class_name(*marks: str) -> PrinterColumn:
-    """Make the column with a class name; "(default)" is added if one of these annotations is "true"."""
-
-    def read_name(obj: Object) -> str:
-        name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
-        return f"{name} (default)" if any(annotations.get(mark) == "true" for mark in marks) else name
-
-    return replace(NAME, read=read_name)
-
-
-def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterColumn]:
-    """Make the columns with names and images of the containers in the PodSpec at a path."""
-    keys = path.split(".")
-
-    def make_reader(field: str) -> Callable[[Object], str]:
-        return lambda obj: ",".join(at(item, field) for item in each(at(obj, *keys, "containers", default=())))
-
-    return (
-        string("Containers", "core/Container.name", make_reader("name"), wide=wide),
-        string("Images", "core/Container.image", make_reader("image"), wide=wide),
-    )
-
-
-def selector(field: str, path: str = "", empty: str = NONE) -> PrinterColumn:
-    """Make the wide column of a LabelSelector. path: default the field's path."""
-    read = value(path or path_of(field), None)
-    return string("Selector", field, lambda obj: format_selector(read(obj), empty), wide=True)
 
 
 # strings

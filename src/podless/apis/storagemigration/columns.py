@@ -1,31 +1,22 @@
-"""Printer columns of storagemigration.k8s.io."""
+"""Cells of the printer columns of storagemigration.k8s.io."""
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import Columns, Object, at, string
+from podless.apis.shared.columns import Object, at
 from podless.runtime.meter import each
 
 _STATES = ("Running", "Failed", "Succeeded")
 
 
-def _read_resource(obj: Object) -> str:
+def read_resource(obj: Object) -> str:
     resource = at(obj, "spec", "resource", default={})
     group = resource.get("group")
     return f"{resource.get('resource', '')}.{group}" if group else str(resource.get("resource", ""))
 
 
-def _read_state(obj: Object) -> str:
+def read_state(obj: Object) -> str:
     state = "Unknown"
     for condition in each(at(obj, "status", "conditions", default=())):
         if condition.get("status") == "True" and condition.get("type") in _STATES:
             state = condition["type"]
     return state
-
-
-COLUMNS: Columns = {
-    "storageversionmigrations": (
-        string("Name", "meta/ObjectMeta.name", "metadata.name"),
-        string("Resource", "Resource to migrate, with its group.", _read_resource),
-        string("Status", "State of the migration.", _read_state),
-    )
-}

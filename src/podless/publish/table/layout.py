@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from podless.apis.shared import columns as shared
@@ -21,7 +19,6 @@ from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
-from podless.runtime.release import CURRENT
 from podless.structs.structfiles import folder_of
 
 Reader = Callable[[Object], Any]
@@ -104,17 +101,11 @@ def table_layout(kind: Kind, version: Version) -> TableLayout:
 
 
 def built_in(group: str, plural: str) -> TableLayout:
-    """Return the layout of a built-in kind. Without columns it shows Name and Created At, as a real server does.
-
-    The columns are in apis/GROUP/columns.py, which is imported here.
-    """
-    name = f"podless.apis.{folder_of(group)}.columns"
-    module = import_module(name) if find_spec(name) else None
-    columns = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
-    if any(column.releases for column in columns):
-        columns = tuple(column for column in columns if CURRENT.get().is_in_span(column.releases))
+    """Return the layout of a built-in kind."""
+    folder = folder_of(group)
+    module = shared.import_readers(folder)
     order, conditions = (getattr(module, name, {}).get(plural) for name in ("ORDERS", "CONDITIONS"))
-    return TableLayout(columns, group, order, conditions)
+    return TableLayout(shared.read_columns(folder, plural), group, order, conditions)
 
 
 def custom_layout(columns: Sequence[Column] | None) -> TableLayout:
