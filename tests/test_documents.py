@@ -102,7 +102,7 @@ FIGURES: Mapping[str, Figures] = {
         "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG_BYTES, fairqueue._MAX),
         "| queued long requests | #; # for one user; # s each | # |": (
             fairqueue._WAITING,
-            fairqueue._OWN,
+            fairqueue._MAX_PER_USER,
             fairqueue._SECONDS,
             errors.TooManyRequests.code,
         ),

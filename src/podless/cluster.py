@@ -242,11 +242,11 @@ class Cluster:
         """Return the server that runs the controllers: this one, another by its name, or "" if none does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.find_holder()
 
-    async def settle(self, rest: float = 0.1) -> None:
+    async def settle(self, idle_seconds: float = 0.1) -> None:
         """Wait until the controllers have handled all writes so far.
 
-        This includes keys that are due within `rest` seconds. Work that waits for finalizers counts as done when
-        nothing has changed for `rest` seconds. Keys that failed and will be retried are not waited for.
+        This includes keys that are due within `idle_seconds`. Work that waits for finalizers counts as done when
+        nothing has changed for `idle_seconds`. Keys that failed and will be retried are not waited for.
         """
         assert self.store is not None
         loop = asyncio.get_running_loop()
@@ -256,14 +256,14 @@ class Cluster:
                 await controller.reconcile_all()
             await asyncio.sleep(0)
             current = await self.store.read_revision()
-            busy = any(controller.queue.is_busy(rest) for controller in self._controllers)
+            busy = any(controller.queue.is_busy(idle_seconds) for controller in self._controllers)
             if busy or current != revision:
                 revision, since = current, loop.time()
-                await asyncio.sleep(rest / 20)
-            elif loop.time() - since >= rest or not any(controller.working for controller in self._controllers):
+                await asyncio.sleep(idle_seconds / 20)
+            elif loop.time() - since >= idle_seconds or not any(controller.working for controller in self._controllers):
                 return
             else:
-                await asyncio.sleep(rest / 10)
+                await asyncio.sleep(idle_seconds / 10)
 
     def _check_running(self) -> None:
         if self._stopping:
@@ -271,10 +271,10 @@ class Cluster:
 
     def _build_contents(self, api: API) -> NamespaceContents:
         """Return the controller that creates the objects of each namespace."""
-        wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        account_makers = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
-        return NamespaceContents(api, core.NAMESPACES, wanted)
+            account_makers.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
+        return NamespaceContents(api, core.NAMESPACES, account_makers)
 
     def _load_tokens(self) -> StaticTokens:
         self.token = admin_token(self._folder / "token")

@@ -81,14 +81,14 @@ class RevisionReader:
         together, self._parked = self._parked, []
         asyncio.ensure_future(self._ask()).add_done_callback(partial(self._take_answer, together))
 
-    def _take_answer(self, callers: list[Go], asked: asyncio.Future[int]) -> None:
+    def _take_answer(self, callers: list[Go], reading: asyncio.Future[int]) -> None:
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._ask_store)
-        error = asyncio.CancelledError() if asked.cancelled() else asked.exception()
-        if error is not None or self._shown_revision() >= asked.result():
+        error = asyncio.CancelledError() if reading.cancelled() else reading.exception()
+        if error is not None or self._shown_revision() >= reading.result():
             _let_go(callers, error)
         else:
-            task = loop.create_task(self._answer_later(asked.result(), callers))
+            task = loop.create_task(self._answer_later(reading.result(), callers))
             self._reaching.add(task)
             task.add_done_callback(self._reaching.discard)
 

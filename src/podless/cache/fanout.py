@@ -170,8 +170,8 @@ class Fanout:
     def catch_up(self, follower: Follower) -> None:
         """Deliver all pending batches to one watcher."""
         self._open = None  # a batch must not grow after a watcher got it
-        while 0 <= (place := follower.next - self._number) < len(self._batches):
-            batch = self._batches[place]
+        while 0 <= (index := follower.next - self._number) < len(self._batches):
+            batch = self._batches[index]
             follower.next += 1
             if not batch:
                 self.remove_follower(follower)

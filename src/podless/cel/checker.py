@@ -386,11 +386,11 @@ class _UntypedChecker(_TypeChecker):
 
 def _join_dotted_name(node: Expr) -> str | None:
     """Return a.b.c as one name, None for other expressions."""
-    parts = []
+    names = []
     while isinstance(node, Select) and not node.is_test:
-        parts.append(node.field)
+        names.append(node.field)
         node = node.operand
     if not isinstance(node, Ident):
         return None
-    parts.append(node.name)
-    return ".".join(reversed(parts))
+    names.append(node.name)
+    return ".".join(reversed(names))

@@ -48,7 +48,7 @@ _PARTIAL_ESCAPE = compile_late(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}
 _START_KINDS = ("[", "{", "(", ".", "-", "!", "true", "false", "null")
 _KINDS = ("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER")
 START = frozenset((*_START_KINDS, *_KINDS))
-_ORDER = {name: place for place, name in enumerate(
+_ORDER = {name: rank for rank, name in enumerate(
     ("==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":",
      "+", "*", "/", "%", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES",
      "IDENTIFIER", "ESC_IDENTIFIER", "EOF")

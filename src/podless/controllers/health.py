@@ -53,7 +53,7 @@ _APISERVER_CHECKS = {
     f"{_HOOK}apiservice-openapi-controller": "",
     f"{_HOOK}apiservice-openapiv3-controller": "",
 }
-_ORDER = {name: place for place, name in enumerate(_APISERVER_CHECKS)}
+_ORDER = {name: rank for rank, name in enumerate(_APISERVER_CHECKS)}
 _LAST = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)

@@ -56,7 +56,7 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             return True
         if len(value) > _ONE:
             charge(len(value))
-        children, find = shape.map.known, shape.map.find_child
+        children, find = shape.map.children, shape.map.find_child
         for key, item in value.items():
             child = (children.get(key) or find(key))[1]
             if child is None or (type(item) not in child.types and not _fits_surely(item, child, repeats)):
@@ -133,7 +133,7 @@ def _describe_misfit(value: Any, shape: Shape) -> str:
 
 def _check_map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
     results: list[Fault] = []
-    children = form.known
+    children = form.children
     for key, item in each(value).items():
         if len(results) >= MAX:
             break

@@ -77,8 +77,8 @@ class _Merging:
         self.by_right = dict(zip(self.right_names, right, strict=True))
         # names that both lists have, the next one last
         self.shared = [name for name in reversed(self.right_names) if name in self.by_left]
-        self.done: set[str] = set()
-        self.out: list[Any] = []
+        self.taken_names: set[str] = set()
+        self.result: list[Any] = []
 
     def merge_lists(self) -> list[Any]:
         """Return the merged list."""
@@ -96,19 +96,19 @@ class _Merging:
             if at < len(self.left):
                 name = self.left_names[at]
                 if name not in self.by_right:
-                    self.out.append(self.left[at])
+                    self.result.append(self.left[at])
                     at += 1
                     continue
-                at += name in self.done
+                at += name in self.taken_names
             if to < len(self.right):
                 self._merge_item(self.right_names[to])
                 to += 1
-        return self.out
+        return self.result
 
     def _merge_item(self, name: str) -> None:
         """Merge the right item into the left one of the same name."""
-        self.done.add(name)
+        self.taken_names.add(name)
         if self.shared and self.shared[-1] == name:
             self.shared.pop()
         merged = merge_value(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
-        self.out.append(merged)
+        self.result.append(merged)

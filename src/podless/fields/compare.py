@@ -109,7 +109,7 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
     size = len(new_fields) + len(old_fields)
     if size > _PAIR:
         charge(size)
-    children = form.known
+    children = form.children
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}

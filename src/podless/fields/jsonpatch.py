@@ -196,7 +196,7 @@ class _Patch:
         self.root = root
         self.quoted = quoted
         self.written = written
-        self.own: dict[int, Any] = {}
+        self.copies: dict[int, Any] = {}
         self.copied = 0
         self.grown = False  # whether an operation can have made the document deeper
 
@@ -232,16 +232,16 @@ class _Patch:
         return holder, last
 
     def own_container(self, container: Any) -> Any:
-        if id(container) in self.own:
+        if id(container) in self.copies:
             return container
         own_copy = container.copy()
-        self.own[id(own_copy)] = own_copy
+        self.copies[id(own_copy)] = own_copy
         return own_copy
 
     def sort_keys(self) -> None:
         """Sort the keys of the objects that were changed, as a real server does."""
-        each(self.own)
-        for container in self.own.values():
+        each(self.copies)
+        for container in self.copies.values():
             if isinstance(container, dict):
                 items = sorted(container.items())
                 container.clear()
@@ -249,7 +249,7 @@ class _Patch:
 
     def show_document(self) -> Any:
         """Return the document for encoding, with values as they were written."""
-        for container in each(self.own).values():
+        for container in each(self.copies).values():
             each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(item, WrittenValue):

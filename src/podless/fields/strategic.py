@@ -16,9 +16,9 @@ from podless.structs.gotypes import JSON_NAMES, GoType, ListOf, MapOf, Raw, Unio
 from podless.structs.structs import Struct
 
 # Lists that are merged: path (without indices; "*." and a field name for any place) -> the merge key of their objects,
-# "" for lists of plain values. All other lists are replaced. The few objects that are replaced have _WHOLE.
+# "" for lists of plain values. All other lists are replaced. The few objects that are replaced have _REPLACED.
 Table = dict[str, str]
-_WHOLE = "$whole"
+_REPLACED = "$whole"
 # values without a schema, so objects and lists in them cannot be merged
 _RAW = "$raw"
 # "PATH$fields" -> the name of the struct at a path, and its fields
@@ -39,7 +39,7 @@ def _collect_lists(struct: Struct, path: str, ancestors: tuple[Struct, ...], tab
         if isinstance(field.type, ListOf) and field.patch.startswith("merge"):
             table[inside] = field.merge
         elif field.patch == "replace":
-            table[inside] = _WHOLE
+            table[inside] = _REPLACED
         elif type(field.type) is Raw:
             table[inside] = _RAW
         kind: GoType | None = field.type
@@ -118,7 +118,7 @@ def _merge_objects(original: dict[str, Any], patch: dict[str, Any], path: str, t
         if isinstance(old, dict | list) and type(old) is type(item) and table.get(path) == _RAW:
             raise Internal(f"unable to find api field in struct RawExtension for the json field {gotext.quote(key)}")
         if isinstance(old, dict) and isinstance(item, dict):
-            merged[key] = item if table.get(inside) == _WHOLE else _merge_objects(old, item, inside, table)
+            merged[key] = item if table.get(inside) == _REPLACED else _merge_objects(old, item, inside, table)
         elif isinstance(old, list) and isinstance(item, list):
             merged[key] = _merge_list(old, item, inside, table, deleting)
         elif not deleting:

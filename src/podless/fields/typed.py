@@ -171,13 +171,22 @@ class MapShape:
 
     declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
     atomic map is one leaf. defaults: of fields that may be keys of a list. unowned: members that its set never has.
-    known: results of `find_child` for declared fields. plans: by fields and types, node_plans: by fields; use them only
-    if fields are declared. leaves: the types of items that are leaves, whatever the fields; empty if the map declares
-    any.
+    children: results of `find_child` for declared fields. plans: by fields and types, node_plans: by fields; use
+    them only if fields are declared. leaves: the types of items that are leaves, whatever the fields; empty if the map
+    declares any.
     """
 
     __slots__ = (
-        "_element", "_make", "_owned", "atomic", "declared", "defaults", "known", "leaves", "node_plans", "plans",
+        "_element",
+        "_make",
+        "_owned",
+        "atomic",
+        "children",
+        "declared",
+        "defaults",
+        "leaves",
+        "node_plans",
+        "plans",
         "unowned",
     )  # fmt: skip
 
@@ -197,7 +206,7 @@ class MapShape:
         self._make = make
         self._element = element
         self._owned: Shape | None = None
-        self.known: dict[str, tuple[str, Shape | None, bool]] = {}
+        self.children: dict[str, tuple[str, Shape | None, bool]] = {}
         self.plans = _Plans(self, typed=True)
         self.node_plans = _Plans(self, typed=False)
         self.atomic = atomic
@@ -207,12 +216,12 @@ class MapShape:
 
     def find_child(self, name: str) -> tuple[str, Shape | None, bool]:
         """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
-        cached = self.known.get(name)
+        cached = self.children.get(name)
         if cached is not None:
             return cached
         if name in self.declared:
             charge(_NEW_SHAPE)
-            return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self.declared[name]), True))
+            return remember_value(self.children, name, lambda: (f"f:{name}", self._make(self.declared[name]), True))
         return f"f:{name}", self.element, False
 
     @property

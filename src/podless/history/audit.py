@@ -19,7 +19,7 @@ from podless.store.keys import OWN, ResourceKeys, StoredValue, encode_foreign
 
 _VERSIONS = ("audit.k8s.io/v1",)
 _WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}
-_ALL = "deletecollection"
+_DELETE_COLLECTION = "deletecollection"
 _DIGITS = 18  # maximum digits of a resourceVersion
 _MANAGER = 128  # maximum characters of a field manager
 
@@ -62,7 +62,7 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
     if not isinstance(event, dict) or event.get("kind") != "Event" or event.get("apiVersion") not in _VERSIONS:
         raise BadEvent("not an Event of audit.k8s.io/v1")
     verb = _read_text(event, "verb")
-    if verb not in _WRITES and verb != _ALL:
+    if verb not in _WRITES and verb != _DELETE_COLLECTION:
         return Skipped.READ
     if _read_text(event, "stage") != "ResponseComplete":
         return Skipped.STAGE
@@ -90,7 +90,7 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
     group, resource = _read_text(reference, "apiGroup"), _read_text(reference, "resource")
     namespace, subresource = _read_text(reference, "namespace"), _read_text(reference, "subresource")
     keys_ = ResourceKeys.of(group, resource, namespaced=bool(namespace))
-    if verb == _ALL:
+    if verb == _DELETE_COLLECTION:
         items = response.get("items")
         kind = {"apiVersion": response.get("apiVersion"), "kind": _read_text(response, "kind").removesuffix("List")}
         objects = [kind | item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
@@ -106,7 +106,7 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
             continue  # another kind, such as a Scale, or an object that is not stored
         key = _check_key(keys_.key(namespace, name), group, resource, namespace, name)
         revision = _read_revision(metadata)
-        goes = verb in ("delete", _ALL) and not subresource and not _is_only_marked(obj, metadata)
+        goes = verb in ("delete", _DELETE_COLLECTION) and not subresource and not _is_only_marked(obj, metadata)
         changes.append((key, None if goes else _encode_object(obj), revision))
     return changes
 

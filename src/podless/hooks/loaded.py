@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, Sources, check_names, find_hooks
 from podless.hooks.peer import HookFailed
-from podless.hooks.pool import LoadFailed, Parts, WorkerPool
+from podless.hooks.pool import HookParts, LoadFailed, WorkerPool
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -82,7 +82,7 @@ class LoadedHooks:
         return [hook["given"] for hook in self.list_declarations(SUBRESOURCE) if hook["given"]["resource"] == resource]
 
     def call_hook(
-        self, kind: str, name: str, question: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+        self, kind: str, name: str, question: HookParts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> Coroutine[Any, Any, bytes | None]:
         """Call a hook. Return its answer; None if a reload removed the hook. question: its three parts (hooks/wire.py).
 

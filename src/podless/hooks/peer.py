@@ -103,7 +103,7 @@ class Peer(asyncio.Protocol):
         self._frames: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self.answered_at = 0.0
-        self._soon = self._awake = False
+        self._answered_lately = self._awake = False
         self._vain = self._next_vain = 0
         self.calls: dict[int, HookCall] = {}
         self.alone = self.in_turn = 0
@@ -183,7 +183,7 @@ class Peer(asyncio.Protocol):
         if transport is None or self.dead:
             return
         # the same condition as for the worker's polling: see hooks/worker.py
-        self._awake, self._soon = self._soon, now - self.answered_at < POLLED
+        self._awake, self._answered_lately = self._answered_lately, now - self.answered_at < POLLED
         try:
             count = self._socket.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
         except OSError:  # the transport reports a lost connection

@@ -43,7 +43,7 @@ _MAX_BLOCKED = 0.003  # seconds that calls may block the loop before one of them
 _LONELY, _MAX_LONELY = 8, 256
 
 
-Parts = tuple[bytes, bytes, bytes]  # the parts of a Question
+HookParts = tuple[bytes, bytes, bytes]  # the parts of a Question
 
 
 class LoadFailed(Exception):
@@ -86,7 +86,7 @@ class WorkerPool:
         }
 
     async def ask_hook(
-        self, kind: str, name: str, question: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+        self, kind: str, name: str, question: HookParts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> bytes | None:
         """Call a hook and return its answer. See `LoadedHooks.call_hook`.
 
@@ -126,7 +126,7 @@ class WorkerPool:
             self._relieve_later(peer)
         return await call.result
 
-    def call_hook(self, kind: str, name: str, question: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+    def call_hook(self, kind: str, name: str, question: HookParts, seconds: float) -> asyncio.Future[bytes | None]:
         """Call a hook. Return a future of its answer."""
         hook = self._hooks_by_name.get((kind, name))
         if hook is None:
@@ -135,7 +135,7 @@ class WorkerPool:
             return answer
         return self._begin_call(hook, *self._make_frame(hook, question), seconds)
 
-    def _make_frame(self, hook: DeclaredHook, question: Parts) -> tuple[int, bytes]:
+    def _make_frame(self, hook: DeclaredHook, question: HookParts) -> tuple[int, bytes]:
         """Return the number and the frame of a new question."""
         self._number = number = self._number + 1
         first, second, third = question

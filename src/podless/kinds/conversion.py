@@ -49,7 +49,7 @@ _NO_RESPONSE: Object = {"uid": "", "convertedObjects": None, "result": {"metadat
 
 
 def _review_type(version: str) -> Struct:
-    asked = (
+    request_fields = (
         Field("uid", UID, 1, always=True),
         Field("desiredAPIVersion", STRING, 2, always=True),
         Field("objects", ListOf(Raw()), 3, always=True),
@@ -60,7 +60,7 @@ def _review_type(version: str) -> Struct:
         Field("result", STATUS, 3, always=True),
     )
     sides = (
-        Field("request", Struct("ConversionRequest", asked, version), 1, pointer=True),
+        Field("request", Struct("ConversionRequest", request_fields, version), 1, pointer=True),
         Field("response", Struct("ConversionResponse", answered, version), 2, pointer=True),
     )
     return Struct("ConversionReview", (*TYPE_META, *sides), version)

@@ -11,7 +11,7 @@ from podless.meta.errors import TooManyRequests
 
 _MAX = 3 << 20  # bytes of admitted requests; a longer request is admitted alone
 _WAITING = 64  # queued requests
-_OWN = 16  # queued requests of one user
+_MAX_PER_USER = 16  # queued requests of one user
 _SECONDS = 15.0  # maximum seconds in the queue
 _REFUSAL = "too many requests, please try again later"
 
@@ -43,7 +43,7 @@ class FairQueue:
             self._admit_next()
 
     async def _queue_request(self, user: str, size: int) -> None:
-        if self.waiting >= _WAITING or len(self._queues.get(user, ())) >= _OWN:
+        if self.waiting >= _WAITING or len(self._queues.get(user, ())) >= _MAX_PER_USER:
             raise self._make_refusal()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(user, deque()).append((size, turn))

@@ -42,13 +42,13 @@ class YieldingMeter(CPUMeter):
         now = time.thread_time()
         self._allowed = min(_MAX, self._allowed + (now - self._began) * _SHARE)
         self._began = now
-        seen = time.clock_gettime(self._loop)
-        while seen - self._loop_time > _LITTLE and self._allowed > 0.0:
-            self._loop_time = seen
+        loop_time = time.clock_gettime(self._loop)
+        while loop_time - self._loop_time > _LITTLE and self._allowed > 0.0:
+            self._loop_time = loop_time
             self._allowed -= _PAUSE
             time.sleep(_PAUSE)
-            seen = time.clock_gettime(self._loop)
-        self._loop_time = seen
+            loop_time = time.clock_gettime(self._loop)
+        self._loop_time = loop_time
 
 
 def make_meter(seconds: float, loop: int | None) -> CPUMeter:

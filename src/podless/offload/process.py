@@ -18,11 +18,11 @@ from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import worker
 from podless.runtime.gcpause import pause_gc
+from podless.runtime.meter import TIMEOUT_TEXT
 
 SECONDS = 10.0  # seconds of processor time for one body
 _PATIENCE = 3  # the deadline in elapsed time is a multiple of the limit, because other processes may use the machine
 _WAITING = 64  # bodies that may wait for the worker
-_LATE = "Timeout: request did not complete within the allotted timeout"
 _START = "import sys; sys.path[:] = {path!r}; from podless.offload.worker import main; main()"
 
 
@@ -67,7 +67,7 @@ class _WorkerProcess:
             exactly = _read_exactly(process.stdout, size)
         except (OSError, EOFError):
             self._end_process()
-            raise Timeout(_LATE, {}) from None
+            raise Timeout(TIMEOUT_TEXT, {}) from None
         finally:
             deadline.cancel()
         with pause_gc():

@@ -75,7 +75,7 @@ MAX_ANSWER = 64 << 20  # maximum bytes of an answer
 # deadline of the client's request, by time.monotonic(); None without one
 DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 _MAX_REFUSAL = 1 << 17  # bytes that are read of an error answer, which is decoded on the event loop
-_LONG = 1 << 18  # bytes; longer answers are parsed off the loop
+_MAX_ON_LOOP = 1 << 18  # bytes; longer answers are parsed off the loop
 _KEEP_CONTEXTS = 200
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that ends in no trusted certificate
 _EXPIRED = (9, 10)
@@ -173,7 +173,7 @@ class WebhookClient:
 
         Raises the error of the work, Timeout and TooManyRequests.
         """
-        if self._off_loop is not None and len(answer) > _LONG:
+        if self._off_loop is not None and len(answer) > _MAX_ON_LOOP:
             answer = await self._off_loop.worker.parse_json(answer)
         return await self.run_by_size(len(answer), work, answer)
 
@@ -273,7 +273,7 @@ def _make_resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
 
     class Resolver(AbstractResolver):
         def __init__(self) -> None:
-            self._others = ThreadedResolver()
+            self._system = ThreadedResolver()
 
         async def resolve(
             self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -285,13 +285,13 @@ def _make_resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
                 external = await client.external(namespace, name)
                 address = f"{external}:{port}" if external else None
             if address is None:
-                return await self._others.resolve(host, port, family)
+                return await self._system.resolve(host, port, family)
             target, _, its_port = address.rpartition(":")
-            places = await self._others.resolve(target.strip("[]"), int(its_port), family)
+            places = await self._system.resolve(target.strip("[]"), int(its_port), family)
             return [{**one, "hostname": host} for one in places]
 
         async def close(self) -> None:
-            await self._others.close()
+            await self._system.close()
 
     return Resolver()
 

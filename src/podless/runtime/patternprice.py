@@ -35,13 +35,13 @@ _FOLDED = compile_late(r"\(\?[a-zA-Z]{0,10}i")
 
 # nanoseconds, measured on a machine that is some years old
 _CHARACTER, _FOLDED_CHARACTER, _TIMES = 120, 2800, 500
-_ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
+_ANY_CHARACTER, _SET, _WIDE_SET = 4000, 4000, 10_000
 _CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
 # less than half of the real cost, because patterns such as \p{L}{1,255} are common and must be allowed
 _UNICODE = 360_000
 _EXTRA_CLASS, _MAX_CLASSES = 40_000, 3  # cost of each Unicode class within one set beyond the third
 _SQUARE = 6  # factor for the square of the number of consecutive optional items
-_SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
+_SIZES = {"any": _ANY_CHARACTER, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
 MAX_PRICE = 30_000_000.0  # maximum nanoseconds for one pattern: no other request is served meanwhile
 
 

@@ -35,7 +35,7 @@ _UNCHARGED_SEARCH = 2048  # characters times instructions; shorter searches are 
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
 _MAX_CACHE_BYTES = 96 << 20  # maximum bytes of all compiled patterns of the process
 
-_kept = WeightAccount("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _MAX_CACHE_BYTES)
+_matcher_weights = WeightAccount("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _MAX_CACHE_BYTES)
 
 
 @bounded_cache(512)
@@ -158,7 +158,7 @@ class Matcher:
             charge(length * size // _PER_STEP + length // _CHARACTERS_PER_STEP)
             return True
 
-        _kept.set_weight(self, weight)
+        _matcher_weights.set_weight(self, weight)
         contains = patterns.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=check_length)
         if min_length == 0 and max_length is None:
             return contains

@@ -348,10 +348,10 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 _POINT = re.compile(rb"[0-9][.eE]")
 # other kinds that the scheme of options knows by their versions, and those that it knows in all versions
-_SHOWN = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
+_ANSWERS = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
 _OTHER_KINDS = {
-    f"{_GROUP}/v1": _SHOWN | {"GetOptions", "ListOptions", "PatchOptions", "WatchEvent"},
-    f"{_GROUP}/v1beta1": _SHOWN,
+    f"{_GROUP}/v1": _ANSWERS | {"GetOptions", "ListOptions", "PatchOptions", "WatchEvent"},
+    f"{_GROUP}/v1beta1": _ANSWERS,
 }
 _ANY_VERSION = UNVERSIONED | {"CreateOptions", "UpdateOptions"}
 

@@ -17,7 +17,7 @@ from podless.verbs import options
 from podless.verbs.call import API, AnswerDocument, Call
 
 if TYPE_CHECKING:
-    from podless.hooks.pool import Parts
+    from podless.hooks.pool import HookParts
 
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions"}
 
@@ -86,7 +86,7 @@ def _read_body(call: Call) -> Object | None:
     return body
 
 
-def _call_hook(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
+def _call_hook(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> HookParts:
     request = {
         "operation": call.verb.upper(),
         "resource": {"group": call.kind.group, "version": call.version.name, "resource": call.kind.plural},

@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 class WebhookStrategy(LiteralStrategy):
     """Strategy of webhook configurations."""
 
-    part = "webhooks"
+    literal_field = "webhooks"
     empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
 
     allow_unconditional_update = False

@@ -64,10 +64,10 @@ def validate_set(
 
 
 def by_key(
-    given: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check
+    mapping: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check
 ) -> field.Errors:
     """Validate the keys and values of a map. longest: the maximum length of a key in error paths, in bytes."""
-    entries = given or {}
+    entries = mapping or {}
     if len(entries) > limit >= 0:
         yield field.too_many(path, len(entries), limit)
         return

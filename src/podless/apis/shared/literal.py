@@ -26,11 +26,11 @@ class _List(list[Any]):
 class LiteralStrategy(TypedStrategy):
     """Records whether the desired state was written with empty fields, which are not stored.
 
-    part: the field with the desired state. empties: names of the lists, maps and bytes in it.
+    literal_field: the field with the desired state. empties: names of the lists, maps and bytes in it.
     """
 
     marks = True
-    part: ClassVar[str] = "spec"
+    literal_field: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
 
     def complete(self, obj: Object, raw: Object) -> None:
@@ -42,20 +42,20 @@ class LiteralStrategy(TypedStrategy):
         self._mark_part(obj, serializer.decode_json(raw))
 
     def unmark_object(self, obj: Object) -> Object:
-        marked = obj.get(self.part)
+        marked = obj.get(self.literal_field)
         if isinstance(marked, _Map | _List):
-            return {**obj, self.part: dict(marked) if isinstance(marked, _Map) else list(marked)}
+            return {**obj, self.literal_field: dict(marked) if isinstance(marked, _Map) else list(marked)}
         return obj
 
     def is_changed(self, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs."""
-        desired = obj.get(self.part)
-        return isinstance(desired, _Map | _List) or desired != old.get(self.part)
+        desired = obj.get(self.literal_field)
+        return isinstance(desired, _Map | _List) or desired != old.get(self.literal_field)
 
     def _mark_part(self, obj: Object, raw: Object) -> None:
-        decoded = obj.get(self.part)
-        if decoded and self._has_lost(raw.get(self.part), decoded):
-            obj[self.part] = _Map(decoded) if isinstance(decoded, dict) else _List(decoded)
+        decoded = obj.get(self.literal_field)
+        if decoded and self._has_lost(raw.get(self.literal_field), decoded):
+            obj[self.literal_field] = _Map(decoded) if isinstance(decoded, dict) else _List(decoded)
 
     def _has_lost(self, value: Any, decoded: Any) -> bool:
         """Return whether an empty field was given and dropped."""

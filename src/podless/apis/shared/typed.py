@@ -27,7 +27,7 @@ class TypedStrategy(Strategy[Kind]):
         version: Version,
         obj: Object,
         unknown: list[str],
-        known: Object | None = None,
+        stored_metadata: Object | None = None,
         *,
         fill: bool = True,
     ) -> Object:
@@ -112,11 +112,11 @@ class DescribedStrategy(TypedStrategy):
     rearranged = True
 
     def __init__(self, struct: Struct) -> None:
-        self._fresh = {field.name: field.type for field in struct if field.name == "status"}
+        self._status_types = {field.name: field.type for field in struct if field.name == "status"}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         if version.status:
-            obj |= {name: kind.make_zero() for name, kind in self._fresh.items()}
+            obj |= {name: kind.make_zero() for name, kind in self._status_types.items()}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         if version.status:

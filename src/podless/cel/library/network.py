@@ -170,7 +170,6 @@ def _make_containment_cost(extra: bool) -> Cost:
 
 
 _TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
-_SAME = "'192.168.0.0/24'"
 LIBRARY = Library(
     "network",
     (

@@ -168,7 +168,7 @@ class _ComponentCollector:
 
     def __init__(self, group: str, version: str, excluded: Container[str] = ()) -> None:
         self.group = group
-        self.known = excluded
+        self.excluded = excluded
         self.prefix = package_of(group, version)
         self.components: dict[str, Schema] = {}
 
@@ -176,7 +176,7 @@ class _ComponentCollector:
         """Return the component name of a struct. The first call writes the component."""
         group, prefix = self._find_home(struct)
         name = prefix + struct.name
-        if name not in self.components and name not in self.known:
+        if name not in self.components and name not in self.excluded:
             self.components[name] = {}  # before its fields, because a struct can contain itself
             self.components[name] = self._describe_struct(struct, group)
         return name

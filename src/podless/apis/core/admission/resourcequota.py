@@ -109,15 +109,15 @@ class ResourceQuota(Plugin):
 
     def _has_name(self, entry: Entry, resource: str, names: list[bytes]) -> bool:
         """Return whether the text of a quota has one of the names of a resource, which is searched once a revision."""
-        place = entry.key, resource
-        revision, found = self._searched.get(place, (0, False))
+        cache_key = entry.key, resource
+        revision, is_mentioned = self._searched.get(cache_key, (0, False))
         if revision != entry.revision:
             charge(len(entry.body) // _SEARCHED_BYTES)
-            found = any(name in entry.body for name in names)
-            self._searched[place] = entry.revision, found
+            is_mentioned = any(name in entry.body for name in names)
+            self._searched[cache_key] = entry.revision, is_mentioned
             if len(self._searched) > _MAX_SEARCHED:
                 del self._searched[next(iter(self._searched))]
-        return found
+        return is_mentioned
 
     def _measure_request(
         self,
