@@ -50,7 +50,7 @@ async def test_users_take_turns() -> None:
 
 async def test_no_more_wait_than_may_and_one_user_has_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fairqueue, "_WAITING", 3)
-    monkeypatch.setattr(fairqueue, "_OWN", 2)
+    monkeypatch.setattr(fairqueue, "_MAX_PER_USER", 2)
     of, log, go = FairQueue(), list[str](), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         for user in "aaa":
