@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.datafiles import read_rows
 from podless.runtime.option import StartError, suggest_name
 from podless.runtime.release import Release, covers
 
@@ -117,16 +118,14 @@ def _read_stages(words: Sequence[str]) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _read_rows(table: str) -> list[list[str]]:
-    lines = Path(__file__).with_name(table).read_text().splitlines()
-    return [line.split() for line in lines if not line.startswith("#")]
-
-
 GATES: Final[Mapping[str, FeatureGate]] = {  # sorted by name
-    name: FeatureGate(name, effect, tuple(words)) for name, effect, *words in _read_rows("gates.txt")
+    name: FeatureGate(name, effect, tuple(words.split()))
+    for name, effect, words in read_rows(Path(__file__).with_name("gates.txt"))
 }
 # name of a change: the releases that have it
-CHANGES: Final[Mapping[str, str]] = {name: span for name, span, *_ in _read_rows("changes.txt")}
+CHANGES: Final[Mapping[str, str]] = {
+    name: span for name, span, *_ in read_rows(Path(__file__).with_name("changes.txt"))
+}
 # RECORDED is the newest release with recorded answers; later ones follow from their published documents
 OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))

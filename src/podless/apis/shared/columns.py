@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from podless.runtime.dataclass import dataclass
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT
 
@@ -163,11 +164,10 @@ def desired_replicas(obj: Object) -> int | None:
 def read_columns(folder: str, plural: str) -> tuple[PrinterColumn, ...]:
     """Return the columns of a built-in kind. Without columns it shows Name and Created At, as a real server does."""
     path = FOLDER / folder / "columns.txt"
-    for block in path.read_text().split("\n\n") if path.exists() else ():
-        header, *lines = block.strip().split("\n")
+    for header, rows in read_blocks(path).items() if path.exists() else ():
         if header == plural:
             module = import_readers(folder)
-            columns = (_read_column(line, module) for line in lines)
+            columns = (_read_column(module, *row) for row in rows)
             return tuple(column for column in columns if CURRENT.get().is_in_span(column.releases))
         if header.startswith(f"{plural}  like "):
             return read_columns(header.rpartition(" ")[2], plural)
@@ -180,11 +180,10 @@ def import_readers(folder: str) -> ModuleType | None:
     return import_module(name) if find_spec(name) else None
 
 
-def _read_column(line: str, module: ModuleType | None = None) -> PrinterColumn:
-    """Return the column that a line declares."""
-    name, *words = _GAP.split(line.strip())
-    options = dict(word.partition("=")[::2] for word in words if _OPTION.fullmatch(word))
-    words = [word for word in words if not _OPTION.fullmatch(word)]
+def _read_column(module: ModuleType | None, name: str, *row: str) -> PrinterColumn:
+    """Return the column that a row declares."""
+    options = dict(word.partition("=")[::2] for word in row if _OPTION.fullmatch(word))
+    words = [word for word in row if not _OPTION.fullmatch(word)]
     if words:
         type_, documentation, *cell = words
         reader: Any = _find_reader(type_, cell[0] if cell else path_of(documentation), module)
@@ -227,18 +226,17 @@ _READERS: Mapping[str, Callable[[str], Reader]] = {
     "boolean": flag,
 }
 _TYPES = {"name": "string", "age": "string"}
-_GAP = re.compile(r" {2,}")
 _OPTION = re.compile(r"wide|(since|until)=\S+")
-NAME = _read_column("Name  name  meta/ObjectMeta.name  metadata.name")
-AGE = _read_column("Age  age  meta/ObjectMeta.creationTimestamp  metadata.creationTimestamp")
+NAME = _read_column(None, "Name", "name", "meta/ObjectMeta.name", "metadata.name")
+AGE = _read_column(None, "Age", "age", "meta/ObjectMeta.creationTimestamp", "metadata.creationTimestamp")
 # the default columns. A custom kind's age is a date, empty without creationTimestamp (in bookmarks); that of built-in
 # kinds is a string
 AGED = (NAME, PrinterColumn("Age", "date", Age(value("metadata.creationTimestamp", None)), field=AGE.field))
 DATED = (NAME, PrinterColumn("Created At", "date", text("metadata.creationTimestamp"), field=AGE.field))
 SCALE = (
     NAME,
-    _read_column("Desired  integer  autoscaling/ScaleSpec.replicas  desired_replicas()"),
-    _read_column("Available  integer  autoscaling/ScaleStatus.replicas"),
+    _read_column(None, "Desired", "integer", "autoscaling/ScaleSpec.replicas", "desired_replicas()"),
+    _read_column(None, "Available", "integer", "autoscaling/ScaleStatus.replicas"),
     AGED[1],
 )
 

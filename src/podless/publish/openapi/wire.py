@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.lazy import compile_late
+from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 from podless.structs.wire import encode_varint
 
@@ -183,19 +186,22 @@ def write_map(write: Write) -> Write:
 
 
 class WireMessages:
-    """The messages of a document: fields by message, as "key form number". writers: by the name of their form.
+    """The messages of a document. file: their fields, as key, form and number. writers: by the name of their form.
 
     Forms: a name in _FORMS or of `writers`, or a message; [FORM] a repeated field; {FORM} a map; N:FORM a message with
     FORM as its field N; REF|MESSAGE a message, or a reference to one. In a message, the key "x-" stands for extensions
     and "*" for all other keys; both are repeated entries.
     """
 
-    def __init__(self, declared: Mapping[str, str], writers: Mapping[str, Write]) -> None:
+    def __init__(self, file: str, writers: Mapping[str, Write]) -> None:
+        self._file = Path(__file__).with_name(file)
         self._writers = writers
-        messages = {name: [segment.split() for segment in text.split(",")] for name, text in declared.items()}
-        self._fields = {
-            name: {key: (int(number), self.find_writer(form)) for key, form, number in segments}
-            for name, segments in messages.items()
+
+    @made_once
+    def _fields(self) -> Mapping[str, Mapping[str, tuple[int, Write]]]:
+        return {
+            name: {key: (int(number), self.find_writer(form)) for key, form, number in fields}
+            for name, fields in read_blocks(self._file).items()
         }
 
     def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
