@@ -31,6 +31,7 @@ test-all: $(WORKING)
 
 collected: $(WORKING) # reads all tests, so that what pytest makes of them is compiled once and not by each worker
 	$(BIN)/python -m pytest -m "not kine" --collect-only -qqq
+	$(BIN)/python -c "from hypothesis.internal.charmap import charmap; charmap()" # a second in each worker, if none has kept it
 
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
 PORTABLE := $(addprefix tests/,test_*.py cel http meta schema store)
@@ -100,7 +101,7 @@ $(SERVING): requirements.lock | $(BIN)/python
 	touch $@
 
 # clients, linters and what checks types are not tried on another Python
-TOOLS := pytest|pluggy|iniconfig|packaging|pygments|pytest-xdist|execnet|pytest-asyncio|typing-extensions|pytest-timeout
+TOOLS := pytest|pluggy|iniconfig|packaging|pygments|pytest-xdist|execnet|pytest-asyncio|typing-extensions
 TOOLS := $(TOOLS)|hypothesis|sortedcontainers
 $(TESTING): requirements-dev.lock $(SERVING)
 	sed -nE '/^($(TOOLS))==/,/[^\\]$$/p' requirements-dev.lock > $@.lock

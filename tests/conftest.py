@@ -18,11 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"  # the only plugin is trio's, and imports all of trio into each process
+
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from podless import Server
 from podless.runtime.memo import Draft
+from tests.hanging import pytest_configure as pytest_configure  # a hook
+from tests.hanging import pytest_runtest_protocol as pytest_runtest_protocol  # a hook
 from tests.inside import inside as inside  # a fixture
 from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
 
@@ -80,11 +85,7 @@ LONGEST = ("test_adversary.py", "test_corpus.py", "test_examples.py", "test_pyte
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is known to be slow may take longer before it counts as hanging."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    for item in items:
-        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(400))
 
 
 def tries(count: int) -> int:

@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Struct
-from tests.cost import Allowance, assert_charged, assert_growth, metered
+from tests.cost import GROWN, Allowance, assert_charged, assert_growth, metered
 
 pytestmark = pytest.mark.slow
 
@@ -164,10 +164,9 @@ def check(kind: Kind, path: Path) -> None:
     assert form is not None
     for same in (False, True) if (kind.plural, *path) not in REPEATED else (False,):
         judge(kind, grown(form, path, SIZE, same))  # what is only done once
-        found = {times: judge(kind, grown(form, path, SIZE * times, same)) for times in (1, 2, 4)}
+        found = [judge(kind, grown(form, path, size, same)) for size in (SIZE, GROWN * SIZE)]
         what = f"{'.'.join(path)}, {'all the same' if same else 'each another'}"
-        assert_growth({times: sum(lines for lines, _ in costs.values()) for times, costs in found.items()}, SIZE, what)
-        for stage in found[4]:
-            costs = {times: found[times].get(stage, (0, 0)) for times in found}
-            lines, steps = ({times: cost[part] for times, cost in costs.items()} for part in (0, 1))
+        assert_growth([sum(lines for lines, _ in costs.values()) for costs in found], SIZE, what)
+        for stage in found[1]:
+            lines, steps = ([costs.get(stage, (0, 0))[part] for costs in found] for part in (0, 1))
             assert_charged(lines, steps, f"{stage}: {what}")

@@ -51,7 +51,7 @@ def test_generated_classes_with_python_clients(capsys: pytest.CaptureFixture[str
     passes([*command, "-p", "podless.pytest_plugin"], folder, 300)
 
 
-@pytest.mark.timeout(1800)  # the first run fetches modules and compiles them
+@pytest.mark.hangs_after(1800)  # the first run fetches modules and compiles them
 @pytest.mark.parametrize("more", [(), ("--chaos", "7")], ids=["plain", "chaos"])
 def test_the_kubebuilder_operator(tmp_path: Path, more: tuple[str, ...]) -> None:
     if shutil.which("go") is None:

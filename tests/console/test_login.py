@@ -20,7 +20,7 @@ from tests.console.browser import CHROMIUM, DRIVER, Browser, editor, write
 
 pytestmark = [
     pytest.mark.clients,
-    pytest.mark.timeout(400),
+    pytest.mark.hangs_after(400),
     pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed"),
 ]
 

@@ -13,7 +13,7 @@ from podless.explore.report import write_replay
 from podless.explore.schedule import ChangeLeader, Schedule
 from tests.explore.programs import EXAMPLES, PROGRAMS, build_programs
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.clients, pytest.mark.hangs_after(600)]
 
 
 # all of them, and those in other languages: make explore-examples

@@ -17,7 +17,7 @@ from tests.fuzz.adversary.pairs import Pair
 _PAIRS = int(os.environ.get("ADVERSARY_PAIRS", "50" if PROFILE == "fresh" else "3"))
 _MAX = 3  # pairs that fail until no other is looked for
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 60 * _PAIRS)]
+pytestmark = [pytest.mark.slow, pytest.mark.hangs_after(300 + 60 * _PAIRS)]
 
 
 def test_no_step_takes_long(pytestconfig: pytest.Config) -> None:

@@ -23,7 +23,7 @@ from tests.models.corpus import EVERY, definitions, make_object
 
 CORPUS = definitions()
 WHOLE = bool(os.environ.get(EVERY))
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if WHOLE else 400)]
+pytestmark = [pytest.mark.slow, pytest.mark.hangs_after(7200 if WHOLE else 400)]
 PART = 100  # groups whose modules the type checkers get at once; pyright takes 0.8 GB for them
 OBJECTS = 100 if WHOLE else 40  # of each definition
 # each as different from the others as can be
@@ -79,7 +79,7 @@ def put_chosen(folder: Path) -> None:
                 (place / "__init__.py").touch()
 
 
-@pytest.mark.timeout(7200 if WHOLE else 900)
+@pytest.mark.hangs_after(7200 if WHOLE else 900)
 def test_mypy_and_pyright_have_nothing_to_say(tmp_path: Path) -> None:
     """basedpyright is pyright as a Python package; "standard" is pyright's own default."""
     put_chosen(tmp_path)

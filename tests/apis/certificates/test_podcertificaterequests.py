@@ -50,8 +50,8 @@ def _when_it_was_issued() -> Iterator[None]:
         ({"stubPKCS10Request": "AAAA"}, [f"{REQUEST}must be a valid PKCS#10 CSR"]),
         ({"stubPKCS10Request": BROKEN}, [f"{REQUEST}invalid signature"]),
         (
-            {"stubPKCS10Request": make_request(rsa.generate_private_key(65537, 2048))},
-            [f'{REQUEST}"2048-bit modulus": RSA keys must have modulus size 3072 or 4096'],
+            {"stubPKCS10Request": make_request(rsa.generate_private_key(65537, 1024))},
+            [f'{REQUEST}"1024-bit modulus": RSA keys must have modulus size 3072 or 4096'],
         ),
         (
             {"stubPKCS10Request": make_request(ec.generate_private_key(ec.SECP224R1()))},

@@ -43,7 +43,7 @@ CERTIFICATE = certificate()
         (CERTIFICATE, CERTIFICATE, "tls: found a certificate rather than a key"),
         (CERTIFICATE, ODD, 'type ending in "PRIVATE KEY" in key input'),
         (CERTIFICATE, pem(OTHER), "tls: private key does not match public key"),
-        (CERTIFICATE, pem(rsa.generate_private_key(65537, 2048)), "tls: private key type does not match"),
+        (CERTIFICATE, pem(rsa.generate_private_key(65537, 1024)), "tls: private key type does not match"),
         (ODD.replace(b"ODD", b"CERTIFICATE"), pem(KEY), "x509: malformed certificate"),
         (CERTIFICATE, ODD.replace(b"ODD", b"PRIVATE KEY"), "tls: failed to parse private key"),
     ],
