@@ -1,7 +1,7 @@
 """Reads objects that other Kubernetes releases have stored.
 
-kube-apiserver decodes built-in objects from etcd into its own Go structs, which drop unknown fields and write fields
-that they always have; the stored bytes stay unchanged until the object is written. Fields whose gate is off are read:
+kube-apiserver decodes built-in objects from etcd into its own Go structs. They drop unknown fields and write fields
+that they always have. The stored bytes stay unchanged until the object is written. Fields whose gate is off are read:
 only writes that add them drop them (structs/gated.py).
 """
 

@@ -43,9 +43,9 @@ class RevisionReader:
     """Reads the newest revision, as long as callers wait for it.
 
     A caller that arrives after a read was sent waits for the next one, because the answer can be older than the
-    caller's knowledge. The next read is sent after the callers of the last one (or many of them) were resumed and their
-    clients could send more requests, so that many callers share a read. read: returns the newest revision.
-    shown_revision: returns the revision that is shown here. reach: waits until a revision is shown.
+    caller's knowledge. The next read is sent after the callers of the last one, or many of them, were resumed and their
+    clients could send more requests. So many callers share a read. read: returns the newest revision. shown_revision:
+    returns the revision that is shown here. reach: waits until a revision is shown.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Compiles checked trees to Python source, with native operators on plain values where the types allow it.
 
-A program has two forms. The fast one raises at the first error. The exact one, made when the fast one fails, handles
-errors as CEL does: && and ||, all() and exists() ignore an error if the other side, or another item, decides. Both
-count their cost.
+A program has two forms. The fast one raises at the first error. The exact one is made when the fast one fails. It
+handles errors as CEL does: && and ||, all() and exists() ignore an error if the other side, or another item, decides.
+Both count their cost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parses tokens into a tree, by precedence climbing.
 
-Two depths are limited, as in cel-go: the nesting of grammar rules while the text is read, and the number of operators,
-selections, calls and indexes above each other in the result.
+Two depths are limited, as in cel-go. One is the nesting of grammar rules while the text is read. The other is the
+number of operators, selections, calls and indexes above each other in the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parses JSON text as Go's encoding/json does, token by token.
 
-The codec uses this only if the fast decoder rejects a body or duplicate keys are suspected: for Go's error texts, for
-bytes that Go repairs (invalid UTF-8, unpaired surrogates), and for the paths of duplicate keys.
+The codec uses this only if the fast decoder rejects a body or duplicate keys are suspected. It gives Go's error texts
+and the paths of duplicate keys, and repairs bytes as Go does (invalid UTF-8, unpaired surrogates).
 """
 
 from __future__ import annotations

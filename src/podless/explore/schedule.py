@@ -74,7 +74,7 @@ class HoldEvents:
     mode: `slow` then delivers the events. `skip` drops them and ends the watches with 410, so that clients list again
     and never see the states between. `restart` also restarts the clients at the point and shows them lists from before
     it, as an API server that lags behind. `past` ends the watches with 410 at the point, and shows them lists from
-    before the last change that the client saw, as if it now asked an API server that lags behind.
+    before the last change that the client saw. The client now seems to ask an API server that lags behind.
     """
 
     kind: ClassVar[str] = "hold-events"

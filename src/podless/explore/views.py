@@ -67,8 +67,8 @@ class ResourceView:
     def will_drop(self) -> bool:
         """Whether the held events are to be dropped at the end.
 
-        They are not if an object was created and deleted meanwhile: a client that never sees it rightly does nothing
-        for it, and the run ends in another state than the reference runs.
+        They are not if an object was created and deleted meanwhile. A client that never sees it rightly does nothing
+        for it, so the run would end in another state than the reference runs.
         """
         return self.hold is not None and self.hold.drop and not any(watch.keeps_whole_life() for watch in self._open)
 

@@ -1,8 +1,8 @@
 """JSON patch (RFC 6902) as a real server applies it, with the deviations of its library.
 
-Beyond the RFC: negative indices count from the end, replace adds a missing key, copy of a missing key and add without a
-value give null, and a test for null succeeds for a missing value. Source: evanphx/json-patch v4 with kube-apiserver's
-limits, and the recorded answers.
+Beyond the RFC, negative indices count from the end, and replace adds a missing key. A copy of a missing key and an add
+without a value give null. A test for null succeeds for a missing value. Source: evanphx/json-patch v4 with
+kube-apiserver's limits, and the recorded answers.
 """
 
 from __future__ import annotations

@@ -90,9 +90,9 @@ class WorkerPool:
     ) -> bytes | None:
         """Call a hook and return its answer. See `LoadedHooks.call_hook`.
 
-        If the last turn of the loop had one question, this one is sent at once, and answered without a future, a timer
-        and a place among the worker's calls, which cost more than a quick hook. If there is no answer in time, or more
-        than one, the call gets them afterwards.
+        If the last turn of the loop had one question, this one is sent at once. It is answered without a future, a
+        timer and a place among the worker's calls, which cost more than a quick hook. If there is no answer in time, or
+        more than one, the call gets them afterwards.
         """
         hook, peers = self._hooks_by_name.get((kind, name)), self._peers
         if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _MAX_BLOCKED:

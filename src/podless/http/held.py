@@ -1,7 +1,8 @@
 """Accounts for the bytes that the server holds for clients: bodies, answers and streams.
 
-There is one account with a limit, and half of it for each user. If it is full, the largest user makes room: the data
-that has waited longest for its client (a slow body, an unread answer) is dropped, and its request or connection ends.
+There is one account with a limit, and half of it for each user. If it is full, the largest user makes room. podless
+drops the data that has waited longest for its client, such as a slow body or an unread answer, and ends its request or
+connection.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class ClientMemory:
     """The account of a server. limit: total limit in bytes; one user may use half of it.
 
     unrequested: received bytes that no request has asked for, charged to no user. replaced: returns the bytes of all
-    states that were replaced so far; a client that reads a list or the start of a watch slowly keeps those that are
+    states that were replaced so far. A client that slowly reads a list or the start of a watch keeps those that are
     replaced meanwhile.
     """
 

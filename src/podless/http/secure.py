@@ -1,7 +1,7 @@
 """TLS between the socket and a connection, with little memory for each client, and a limit on concurrent handshakes.
 
-The TLS of event loops continues to read if nothing consumes the data, keeps a buffer as large as the largest read for
-each client, and does all pending handshakes in one iteration of the loop, a millisecond each. Here, bytes arrive in one
+asyncio's TLS would read on when nothing consumes the data, and keep a buffer as large as the largest read for each
+client. It would do all pending handshakes in one iteration of the loop, a millisecond each. Here, bytes arrive in one
 buffer for all connections, encrypted data leaves in records, and reading stops if nothing consumes it.
 """
 

@@ -1,8 +1,8 @@
 """Checks the names in a chain of certificates by the name constraints of the CAs above them, with Go's texts.
 
-Source: RFC 5280, section 4.2.1.10; crypto/x509 of Go 1.26, which differs: a name constraint of the kinds DNS, email and
-URI covers subdomains whether or not it begins with a dot, and directory names are not checked at all. So a critical
-constraint of another kind is unhandled: `are_handled`.
+Source: RFC 5280, section 4.2.1.10; crypto/x509 of Go 1.26. Go differs from the RFC: a name constraint of the kinds DNS,
+email and URI covers subdomains whether or not it begins with a dot, and Go does not check directory names at all. So a
+critical constraint of another kind is unhandled: `are_handled`.
 """
 
 from __future__ import annotations

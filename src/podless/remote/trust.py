@@ -1,7 +1,7 @@
 """Verifies the certificates of servers and clients as Go does, with Go's texts.
 
-OpenSSL differs: it accepts a Common Name as a host name, rejects keys that Go accepts, and gives up if the first of two
-CAs with one name is not the signer. Source: crypto/x509 and crypto/tls of Go 1.26, their documentation.
+OpenSSL differs. It accepts a Common Name as a host name, and rejects keys that Go accepts. It gives up if the first of
+two CAs with one name is not the signer. Source: crypto/x509 and crypto/tls of Go 1.26, their documentation.
 """
 
 from __future__ import annotations

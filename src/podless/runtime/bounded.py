@@ -1,10 +1,10 @@
 """Caches for results of calls with short arguments, which all servers of a process share.
 
-Nothing else in podless is global. Each cache is pure (the result follows from the arguments alone, so servers do not
-see each other) and bounded: in number, and in the length of the arguments, because clients may send long values that
-must not stay in memory. A result is longer than its arguments by at most a constant. `CACHES` lists them.
+Nothing else in podless is global. Each cache is pure: the result follows from the arguments alone, so servers do not
+see each other. Each cache is bounded, in number and in the length of the arguments: long values from clients must not
+stay in memory. A result is longer than its arguments by at most a constant. `CACHES` lists them.
 
-Any thread may use a cache, also work off the event loop: a result is complete before it is stored, one store publishes
+Any thread may use a cache, also work off the event loop. A result is complete before it is stored, one store publishes
 it, and every thread computes the same one.
 """
 

@@ -2,7 +2,7 @@
 
 The collector would scan the new objects again and again, a second or more for one large object. A process has one
 collector, so overlapping pauses of several threads are counted. Each caller that begins or ends a pause also ends one
-that has lasted for 30 s of processor time, so that overlapping requests cannot keep the collector off for long.
+that has lasted for 30 s of processor time. So overlapping requests cannot keep the collector off for long.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A write takes several iterations of the loop. If long work took part of each, a client that writes every few
 milliseconds would fall behind more and more. So some iterations pass between two pieces of work. After a long piece,
-such as one call in C, this is too short for a client to send its next request, so the work rests as long as the piece
-took if other work is active.
+such as one call in C, this is too short for a client to send its next request. The work then rests as long as the piece
+took, if other work is active.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ all other suspended work. Most work ends within its first slice, which costs abo
 Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
 an earlier slice. Nothing is repeated, and the work need not know that it is sliced.
 
-Short work that can begin again, because it changes nothing that others see, need not pay for a greenlet
-(`SlicedWork.try_work`): if it takes longer than one slice, a charge ends it, and it begins again in slices.
+Short work that can begin again, because it changes nothing that others see, needs no greenlet (`SlicedWork.try_work`).
+If it takes longer than one slice, a charge ends it, and it begins again in slices.
 """
 
 from __future__ import annotations

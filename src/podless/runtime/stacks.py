@@ -41,7 +41,7 @@ class StackFrame(NamedTuple):
 class Stacks:
     """Reads stacks through a file in memory. Call `close` at the end.
 
-    The file is mapped, because each system call of `os` releases the GIL: getting it back from a busy thread takes a
+    The file is mapped, because each system call of `os` releases the GIL. Getting it back from a busy thread takes a
     switch of threads, which costs that thread more than the stack.
     """
 

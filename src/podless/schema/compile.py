@@ -49,8 +49,8 @@ Walk = Callable[[Any], bool]
 class NodeFunction:
     """The function of one node in one mode; `run` is that function, compiled at its first call.
 
-    Each part is compiled into its own names and published by one assignment, so that threads may use and compile it at
-    the same time: in the worst case it is compiled twice. Tables and names refer to parts, not to their functions, and
+    Each part is compiled into its own names and published by one assignment. So threads may use and compile it at the
+    same time; in the worst case it is compiled twice. Tables and names refer to parts, not to their functions, and
     never change.
     """
 

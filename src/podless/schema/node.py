@@ -39,8 +39,8 @@ class Node:
     additionalProperties if it is a schema; closed: additionalProperties is false; has_additional: it is set. preserve,
     embedded: the x-kubernetes extensions. deep: there are nodes below. raw: the JSON that it was read from.
 
-    With plain=True, types and formats are read as a real server does when it checks default values: formats are not
-    narrowed to the supported ones, and int-or-string is not a type.
+    plain: read types and formats as a real server does when it checks default values. It does not narrow formats to the
+    supported ones, and int-or-string is not a type.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
 """Backups: the whole state of a store at one revision, as lines that can be restored into any engine.
 
-A file has a head, a line for each record in key order, and a foot with their number and a checksum, so that a truncated
-or modified file is detected before anything is written.
+A file has a head, a line for each record in key order, and a foot with their number and a checksum. So a truncated or
+modified file is detected before anything is written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The structs of built-in types, read from the .fields files below podless/apis (their format: apis/README.md).
 
-The blocks of a file are indexed at its first use. A struct is created at its first use, its fields are read when they
-are needed, and texts on each call of `StructFile.read_texts`: a server holds no texts, and no fields of unused kinds.
+The blocks of a file are indexed at its first use. A struct is created at its first use, and its fields are read when
+they are needed. Texts are read on each call of `StructFile.read_texts`. So a server holds no texts, and no fields of
+unused kinds.
 
 Files do not change while podless runs (a changed one is rejected), so everything here follows from its name alone. So
 any thread may cache it, as in runtime/bounded.py: a struct is one object, whichever thread makes it first. Its fields

@@ -1,8 +1,9 @@
 """Tables of Go API structs, and decoding of JSON by them.
 
-`decode_struct` returns a JSON value as a Go server has it after decoding it into the struct and encoding it: fields in
-the struct's order, maps by key, nulls and empty optional fields removed, unknown fields dropped and named. Errors are
-in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
+`decode_struct` returns a JSON value as a Go server has it after decoding it into the struct and encoding it. Fields are
+in the struct's order, maps are sorted by key, and nulls and empty optional fields are removed. Unknown fields are
+dropped and named. Errors are in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are
+case-sensitive.
 """
 
 from __future__ import annotations

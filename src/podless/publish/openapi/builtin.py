@@ -1,7 +1,7 @@
 """Components of built-in kinds and of what all groups share, from the tables of their Go structs (structs/structs.py).
 
-The rest of a document follows from rules: the default of a struct that is not a pointer is {}, that of a scalar that is
-always written is its zero value; fields have the merge rules. Texts are those of publish/texts.py. Source:
+The rest of a document follows from rules. The default of a struct that is not a pointer is {}; that of a scalar that is
+always written is its zero value. Fields have the merge rules. Texts are those of publish/texts.py. Source:
 kube-openapi's generator for the rules, the recorded documents for their results.
 """
 

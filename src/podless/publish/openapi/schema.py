@@ -253,9 +253,9 @@ def _said_steps(keywords: tuple[str, ...]) -> _Steps:
 def convert_to_v2(schema: Schema) -> Schema:
     """Return the schema as version 2 can express it.
 
-    Drops keywords that version 2 lacks, and everything that would make kubectl reject valid objects: the type and the
-    children of a nullable value, the children (and the type of an object) if unknown fields are kept, the type of an
-    array without items, and required nullable fields.
+    Drops keywords that version 2 lacks, and everything that would make kubectl reject valid objects. Nullable values
+    lose their type and children. If unknown fields are kept, a value loses its children, and an object its type. An
+    array without items loses its type, and nullable fields are not required.
     """
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # fast path: most nodes are only a type

@@ -1,6 +1,6 @@
 """Compacts the cluster: one server does it for all, up to the state of an interval ago.
 
-Servers coordinate through the key `compact_rev_key`, as kube-apiservers do, and together with them: a server that finds
+Servers coordinate through the key `compact_rev_key`, as kube-apiservers do, and together with them. A server that finds
 the version that it left at its last turn updates the key and compacts. Source: compact.go of k8s.io/apiserver. kine
 accepts no other transaction for this key.
 """
