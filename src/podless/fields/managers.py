@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.codec import gotext, serializer
-from podless.fields import sets
+from podless.fields import kubectl, sets
 from podless.fields.check import check_value, raise_faults
-from podless.fields.collect import collect_created, collect_leaves
+from podless.fields.collect import collect_created
 from podless.fields.compare import Comparison, compare_values
-from podless.fields.elements import encode_compact, format_element_path
-from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own
+from podless.fields.elements import format_element_path
+from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own, find_merged
 from podless.fields.merge import apply_owned as merge_apply
 from podless.fields.merge import update_owned as merge_update
 from podless.fields.overlay import lay_over
@@ -22,7 +22,7 @@ from podless.fields.sets import Fields, Path
 from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
-from podless.meta.objectmeta import MAX_ANNOTATIONS, MAX_MANAGER
+from podless.meta.objectmeta import MAX_MANAGER
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
@@ -35,10 +35,8 @@ Entry = dict[str, Any]
 Times = dict[FieldOwner, str | None]
 
 BEFORE_APPLY = "before-first-apply"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANCIENT = "ancient-changes"
 _MAX_UPDATES = 10  # maximum separate entries of updates; older ones are merged
-_KUBECTL = "kubectl"  # the only apply manager whose last-applied annotation is used and updated
 _SELF = FieldOwner("", "", "", "")  # a placeholder for the update in progress
 
 
@@ -218,9 +216,9 @@ def update_managed_fields(
     owner = FieldOwner(manager or "unknown", "Update", target.version, target.subresource)
     try:
         before, compared = target.blank if old is None else _drop_managed_fields(old), None
-        if settled and stored_entries and len(stored_entries) == 1 and _is_owned(stored_entries[0], owner):
+        if settled and stored_entries and (owned := _fields_of_only(owner, stored_entries, target.version)):
             compared = compare_values(before, new, target.get_shape(target.version))
-            changed = changed_own(target, compared, stored_entries[0].get("fieldsV1") or {})
+            changed = changed_own(target, compared, owned)
             if changed is not None:
                 return [{**stored_entries[0], "time": now}] if changed else stored_entries
         owners, times = current_owners(target, old, sent_entries)
@@ -232,14 +230,14 @@ def update_managed_fields(
     return encode_managed_fields(owners, times, custom=target.custom)
 
 
-def _is_owned(entry: Entry, owner: FieldOwner) -> bool:
-    """Return whether an entry is that of an owner, an update."""
-    return (
-        entry.get("manager") == owner.manager
-        and entry.get("operation") == owner.operation
-        and entry.get("apiVersion") == owner.version
-        and entry.get("subresource", "") == owner.subresource
-    )
+def _fields_of_only(owner: FieldOwner, entries: list[Entry], version: str) -> Fields | None:
+    """Return the fields of an owner in an apiVersion. None if it has none there, or if there are others."""
+    entry = entries[0]
+    if len(entries) > 1 or entry.get("apiVersion") != version or entry.get("manager") != owner.manager:
+        return None
+    if entry.get("operation") != owner.operation or entry.get("subresource", "") != owner.subresource:
+        return None
+    return entry.get("fieldsV1")
 
 
 def claim_created(target: WriteTarget, new: Object, manager: str, now: str, *, schema_valid: bool) -> list[Entry]:
@@ -338,25 +336,19 @@ def apply_object(
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
     base = target.blank if live is None else _drop_managed_fields(live)
-    owners, times = decode_managed_fields(
-        live["metadata"].get("managedFields") if live is not None else (), canonical=True
-    )
+    entries = live["metadata"].get("managedFields") or [] if live is not None else []
+    owner = FieldOwner(manager, "Apply", "", target.subresource)
     try:
-        if not owners:
-            owners = _claim_fields(target, base, times, now)
-        merged, owners = _apply_owners(target, base, applied, owners, manager, force, settled)
+        merged, entries = _apply_owners(target, base, applied, entries, owner, now, force, settled)
     except Conflicts as conflicts:
         raise ApplyConflict(conflicts.conflicts) from None
     except (SchemaMisfit, NoVersion) as misfit:
         raise Internal(str(misfit)) from None
-    owner = FieldOwner(manager, "Apply", "", target.subresource)
-    if merged is not None:
-        times[owner] = now
     obj = dict(base if merged is None else gotypes.rewrite_fields(merged, target.raws))
     obj["metadata"] = dict(obj.get("metadata") or {})
-    if manager == _KUBECTL:
-        _note_applied(obj["metadata"], applied)
-    put_managed_fields(obj["metadata"], encode_managed_fields(owners, times, custom=target.custom))
+    if manager == kubectl.MANAGER:
+        kubectl.note_applied(obj["metadata"], applied)
+    put_managed_fields(obj["metadata"], entries)
     return obj
 
 
@@ -393,23 +385,40 @@ def _locate_misfit(target: WriteTarget, live: Object, misfit: SchemaMisfit) -> S
 
 
 def _apply_owners(
-    target: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
-) -> tuple[Object | None, Owners]:
-    owner, shape = FieldOwner(manager, "Apply", "", target.subresource), target.get_shape(target.version)
+    target: WriteTarget,
+    live: Object,
+    applied: Object,
+    entries: list[Entry],
+    owner: FieldOwner,
+    now: str,
+    force: bool,
+    settled: bool,
+) -> tuple[Object | None, list[Entry]]:
+    """Return the object after an apply (None if it does not change) and its managedFields. entries: those before."""
+    times: Times = {}
+    claimed = _claim_fields(target, live, times, now) if not entries else None
+    shape = target.get_shape(target.version)
     try:
-        if not settled or any(owned.version != target.version for owned in owners.values()):
+        if not settled or any(entry.get("apiVersion") != target.version for entry in entries):
             check_value(live, shape, repeats=True)
         laid = lay_over(live, applied, shape)
     except SchemaMisfit:
         _explain_misfit(live, applied, shape)
         raise
+    owned = _fields_of_only(owner, entries, target.version) if settled and entries else None
+    if owned and target.drop(laid.applied, target.version) == owned:  # the only manager applies the same fields again
+        merged = find_merged(live, laid.merged, laid.compared)
+        return merged, entries if merged is None else [{**entries[0], "time": now}]
+    owners, times = (claimed, times) if claimed is not None else decode_managed_fields(entries, canonical=True)
     try:
-        merged, after = merge_apply(target, live, laid, owners, owner, force=force, settled=settled)
+        merged, owners = merge_apply(target, live, laid, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
-        if manager != _KUBECTL or not _is_kubectl_upgrade(target, live, conflicts):
+        if owner.manager != kubectl.MANAGER or not kubectl.is_upgrade(target, live, conflicts):
             raise
-        merged, after = merge_apply(target, live, laid, owners, owner, force=True, settled=settled)
-    return merged, after
+        merged, owners = merge_apply(target, live, laid, owners, owner, force=True, settled=settled)
+    if merged is not None:
+        times[owner] = now
+    return merged, encode_managed_fields(owners, times, custom=target.custom)
 
 
 def _explain_misfit(live: Object, applied: Object, shape: Shape) -> None:
@@ -428,53 +437,6 @@ def describe_object(obj: Object) -> str:
     texts = [text if isinstance(text, str) else "" for text in values]
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
-
-
-def _is_kubectl_upgrade(target: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
-    """Return whether kubectl set all conflicting fields by client-side apply, and they still have these values.
-
-    Removes such conflicts, so that the error shows only the others.
-    """
-    allowed = _last_applied(target, live)
-    if allowed is None:
-        return False
-    conflicts.conflicts = [found for found in conflicts.conflicts if not sets.has_path(allowed, found[1])]
-    return not conflicts.conflicts
-
-
-def _last_applied(target: WriteTarget, live: Object) -> Fields | None:
-    text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
-    if not text:
-        return None
-    shape = target.get_shape(target.version)
-    try:
-        last = serializer.decode_json(text.encode())
-        if not isinstance(last, dict) or last.get("apiVersion") != target.version:
-            return None
-        check_value(last, shape)
-        check_value(live, shape)
-    except (serializer.JSONError, SchemaMisfit):
-        return None
-    fields = collect_leaves(last, shape)
-    for changed in compare_values(last, live, shape):
-        fields = sets.subtract_set(fields, changed)
-    return fields
-
-
-def _note_applied(metadata: Object, applied: Object) -> None:
-    """Update the last-applied annotation, if there is one, after a server-side apply of kubectl."""
-    annotations = metadata.get("annotations") or {}
-    if not annotations.get(LAST_APPLIED):
-        return
-    last = {**applied, "metadata": dict(applied.get("metadata") or {})}
-    if isinstance(last["metadata"].get("annotations"), dict):
-        last["metadata"]["annotations"] = {
-            key: text for key, text in last["metadata"]["annotations"].items() if key != LAST_APPLIED
-        }
-    noted = {**annotations, LAST_APPLIED: encode_compact(last) + "\n"}
-    if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MAX_ANNOTATIONS:
-        del noted[LAST_APPLIED]
-    metadata["annotations"] = noted
 
 
 def settle_times(obj: Object, old: Object) -> None:

@@ -218,7 +218,12 @@ def apply_owned(
     if merged is not laid.merged:
         compared = compare_values(live, merged, target.get_shape(target.version))
     owners = _settle_owners(target, live, merged, owners, owner, compared, force=force)
-    return None if not any(compared) and equal_values(live, merged) else merged, owners
+    return find_merged(live, merged, compared), owners
+
+
+def find_merged(live: Object, merged: Object, compared: Comparison) -> Object | None:
+    """Return the merged object, None if it equals the live one. compared: the comparison of the two."""
+    return None if not any(compared) and equal_values(live, merged) else merged
 
 
 def _reconcile_owners(target: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.plan.baseline import Baseline
 from podless.plan.prune import PRUNED
 from podless.plan.reader import APIReader

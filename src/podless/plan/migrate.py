@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.fields import sets
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.plan.options import MANAGERS, SERVER_SIDE
 from podless.plan.requests import APPLY, JSON_PATCH, Requester
 from podless.runtime.jsonobject import Object

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.plan.manifests import Identity, Item

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from podless.apis import features
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
 from podless.plan.differences import compare_objects

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.field import Path
 from podless.plan.manifests import Identity
 from podless.runtime.jsonobject import Object

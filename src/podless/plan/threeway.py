@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podless.codec import serializer
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.runtime.jsonobject import Object
 from podless.structs.gotypes import GoType, ListOf, MapOf, Raw, Union
 from podless.structs.structs import Struct

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from podless.fields.managers import LAST_APPLIED
+from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import threeway
 from podless.plan.migrate import migrate_managers
 from podless.plan.options import CLIENT_SIDE, CREATE, REPLACE, PlanOptions
