@@ -5,63 +5,21 @@ Supported are namespaces, owners, and fields of built-in kinds that name an obje
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
 from podless.check.documents import ObjectIdentity
 from podless.codec.documents import Document
 from podless.meta.field import Path
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.jsonobject import Object
 
 # namespaces of every cluster
 _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 _RBAC = "rbac.authorization.k8s.io"
 _DEFAULTS = frozenset({("", "ServiceAccount", "default"), ("", "ConfigMap", "kube-root-ca.crt")})
-# path of the pod template, by kind
-_POD_PATHS: dict[tuple[str, str], Path] = {
-    ("", "Pod"): ("spec",),
-    ("", "PodTemplate"): ("template", "spec"),
-    ("", "ReplicationController"): ("spec", "template", "spec"),
-    **{
-        ("apps", kind): ("spec", "template", "spec")
-        for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
-    },
-    ("batch", "Job"): ("spec", "template", "spec"),
-    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
-}
-# fields of a pod ("*": every item), the kind of the target, and the field that makes the reference optional
-_POD_REFERENCES: tuple[tuple[Path, str, str], ...] = (
-    (("serviceAccountName",), "ServiceAccount", ""),
-    (("volumes", "*", "configMap", "name"), "ConfigMap", "optional"),
-    (("volumes", "*", "secret", "secretName"), "Secret", "optional"),
-    (("volumes", "*", "persistentVolumeClaim", "claimName"), "PersistentVolumeClaim", ""),
-    (("volumes", "*", "projected", "sources", "*", "configMap", "name"), "ConfigMap", "optional"),
-    (("volumes", "*", "projected", "sources", "*", "secret", "name"), "Secret", "optional"),
-    *(
-        (path, kind, "optional")
-        for holder in ("containers", "initContainers")
-        for path, kind in (
-            ((holder, "*", "envFrom", "*", "configMapRef", "name"), "ConfigMap"),
-            ((holder, "*", "envFrom", "*", "secretRef", "name"), "Secret"),
-            ((holder, "*", "env", "*", "valueFrom", "configMapKeyRef", "name"), "ConfigMap"),
-            ((holder, "*", "env", "*", "valueFrom", "secretKeyRef", "name"), "Secret"),
-        )
-    ),
-)
-# fields of other kinds, and the group and kind of the target
-_OTHER_REFERENCES: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
-    ("networking.k8s.io", "Ingress"): (
-        (("spec", "defaultBackend", "service", "name"), "", "Service"),
-        (("spec", "rules", "*", "http", "paths", "*", "backend", "service", "name"), "", "Service"),
-    ),
-    ("apps", "StatefulSet"): ((("spec", "serviceName"), "", "Service"),),
-    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): (
-        (("spec", "policyName"), "admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
-    ),
-    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): (
-        (("spec", "policyName"), "admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
-    ),
-}
+_TABLES = read_blocks(pathlib.Path(__file__).with_name("references.txt"))
 
 
 class Reference(NamedTuple):
@@ -76,7 +34,7 @@ class Reference(NamedTuple):
 
 def find_references(identity: ObjectIdentity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
     """Yield the references of an object."""
-    kind, namespace = (identity.group, identity.kind), identity.namespace
+    kind, namespace = f"{identity.group}/{identity.kind}", identity.namespace
 
     def make_reference(target: ObjectIdentity, path: Path) -> Reference:
         return Reference(target, document.file, document.line, at + path, str(identity))
@@ -87,20 +45,22 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
         group = owner["apiVersion"].rpartition("/")[0]
         target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
         yield make_reference(target, ("metadata", "ownerReferences", index, "name"))
-    if kind in _POD_PATHS:
-        for target, path in _list_pod_references(obj, _POD_PATHS[kind], namespace):
-            yield make_reference(target, path)
-    for path, group, target_kind in _OTHER_REFERENCES.get(kind, ()):
-        for actual_path, _, name in _walk_names(obj, path):
+    for template_kind, path in _TABLES["templates"]:
+        if template_kind == kind:
+            for target, actual_path in _list_pod_references(obj, tuple(path.split(".")), namespace):
+                yield make_reference(target, actual_path)
+    for other_kind, path, target_name in _TABLES["others"]:
+        group, _, target_kind = target_name.partition("/")
+        for actual_path, _, name in _walk_names(obj, path) if other_kind == kind else ():
             target_namespace = "" if target_kind.endswith("Policy") else namespace
             yield make_reference(ObjectIdentity(group, target_kind, target_namespace, name), actual_path)
-    if kind in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
+    if kind in (f"{_RBAC}/RoleBinding", f"{_RBAC}/ClusterRoleBinding"):
         role = obj.get("roleRef") or {}
         target_namespace = namespace if role.get("kind") == "Role" else ""
         yield make_reference(
             ObjectIdentity(_RBAC, role.get("kind") or "", target_namespace, role.get("name") or ""), ("roleRef", "name")
         )
-    if kind == ("autoscaling", "HorizontalPodAutoscaler"):
+    if kind == "autoscaling/HorizontalPodAutoscaler":
         scale_target = (obj.get("spec") or {}).get("scaleTargetRef") or {}
         group = (scale_target.get("apiVersion") or "").rpartition("/")[0]
         target = ObjectIdentity(group, scale_target.get("kind") or "", namespace, scale_target.get("name") or "")
@@ -110,9 +70,9 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
 def _list_pod_references(obj: Object, base: Path, namespace: str) -> Iterator[tuple[ObjectIdentity, Path]]:
     """Yield the references in the pod spec of an object, with their paths. base: the path of the spec."""
     for pod in _walk_path(obj, base):
-        for path, kind, optional in _POD_REFERENCES:
+        for path, kind, *optional in _TABLES["pods"]:
             for actual_path, holder, name in _walk_names(pod[1], path):
-                if not (optional and holder.get(optional)):
+                if not any(map(holder.get, optional)):
                     yield ObjectIdentity("", kind, namespace, name), base + actual_path
 
 
@@ -160,9 +120,10 @@ def _walk_path(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
             yield (key, *actual_path), final_value
 
 
-def _walk_names(value: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
+def _walk_names(value: Any, path: str) -> Iterator[tuple[Path, Any, str]]:
     """Yield the names at a path, each with its actual path and its parent."""
-    for actual_path, holder in _walk_path(value, path[:-1]):
-        name = holder.get(path[-1]) if isinstance(holder, dict) else None
+    *steps, last = path.split(".")
+    for actual_path, holder in _walk_path(value, tuple(steps)):
+        name = holder.get(last) if isinstance(holder, dict) else None
         if isinstance(name, str) and name:
-            yield (*actual_path, path[-1]), holder, name
+            yield (*actual_path, last), holder, name

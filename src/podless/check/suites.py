@@ -19,6 +19,7 @@ from podless.check.documents import read_document, split_entries
 from podless.check.findings import Finding, Report, Severity
 from podless.check.places import PositionFinder
 from podless.check.sources import CannotCheck, SourceFile, find_sources
+from podless.codec import serializer
 from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.fields import patches
@@ -33,61 +34,8 @@ if TYPE_CHECKING:
 
 
 _PATCH_MEDIA = {one.name: one.media for one in patches.TYPES if one.read is not None}
-_TEXT: Object = {"type": "string"}
-_TEXTS: Object = {"type": "array", "items": _TEXT}
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_ANY_SCHEMA: Object = {"type": "object", _PRESERVE: True}
-
-
-def _describe(text: str, schema: Object) -> Object:
-    return {**schema, "description": text}
-
-
-_TEST: Object = {
-    "type": "object",
-    "required": ["name"],
-    "properties": {
-        "name": _describe("The statement.", {**_TEXT, "minLength": 1}),
-        "object": _describe("The object that is created, or that replaces the old one.", _ANY_SCHEMA),
-        "file": _describe("The file with the object, relative to the suite.", _TEXT),
-        "old": _describe("The object that exists before.", _ANY_SCHEMA),
-        "oldFile": _describe("The file with the object that exists before.", _TEXT),
-        "patch": _describe(
-            "The patch of the old object, instead of an object.", {"x-kubernetes-preserve-unknown-fields": True}
-        ),
-        "patchType": _describe("The type of the patch.", {**_TEXT, "enum": [*_PATCH_MEDIA], "default": "merge"}),
-        "subresource": _describe("The subresource that is written.", {**_TEXT, "enum": ["status", "scale"]}),
-        "convert": _describe("The version in which to read the object; result is compared with that.", _TEXT),
-        "namespace": _describe("The namespace of an object that names none.", {**_TEXT, "default": "default"}),
-        "user": _describe("The user who writes (default: an administrator).", _TEXT),
-        "groups": _describe("The groups of the user.", _TEXTS),
-        "expect": _describe("The expected verdict.", {**_TEXT, "enum": ["accepted", "refused"], "default": "accepted"}),
-        "message": _describe("A part of the expected error message.", _TEXT),
-        "path": _describe("A field that the error must name.", _TEXT),
-        "result": _describe("Fields that the object must have at the end. It may have others.", _ANY_SCHEMA),
-    },
-}
-SUITE: Object = {
-    "type": "object",
-    "required": ["tests"],
-    "properties": {
-        "resources": _describe(
-            "Files and folders with definitions, policies and other objects that exist before the tests.", _TEXTS
-        ),
-        "webhooks": _describe(
-            "The program behind the webhooks of the resources that name a service.",
-            {
-                "type": "object",
-                "required": ["url"],
-                "properties": {
-                    "url": _describe("Its address, such as https://127.0.0.1:9443.", {**_TEXT, "pattern": "^https://"}),
-                    "caFile": _describe("PEM file with the CA of its certificate, relative to the suite.", _TEXT),
-                },
-            },
-        ),
-        "tests": {"type": "array", "items": _TEST},
-    },
-}
+SUITE: Object = serializer.decode_json(Path(__file__).with_name("suite.json").read_bytes())
+SUITE["properties"]["tests"]["items"]["properties"]["patchType"]["enum"] = [*_PATCH_MEDIA]
 _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST_KINDS = ("CustomResourceDefinition", "Namespace")
 

@@ -10,49 +10,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 from podless.controllers.controller import Controller
+from podless.runtime.datafiles import read_rows
 from podless.store import Store
 
-_HOOK = "poststarthook/"
-_PRODUCER = f"{_HOOK}bootstrap-controller"
 _INFORMERS = "informer-sync"  # only in readyz, right after the checks of etcd
-# kube-apiserver's checks in its order, with the podless controllers that do the same work. "" if there is no such
-# controller: then the check succeeds as soon as the server answers.
-_APISERVER_CHECKS = {
-    "ping": "",
-    "log": "",
-    "etcd": "",
-    "etcd-readiness": "",
-    _INFORMERS: "",
-    f"{_HOOK}start-apiserver-admission-initializer": "",
-    f"{_HOOK}generic-apiserver-start-informers": "",
-    f"{_HOOK}priority-and-fairness-config-consumer": "api-priority-and-fairness-config-consumer-v1",
-    f"{_HOOK}priority-and-fairness-filter": "",
-    f"{_HOOK}storage-object-count-tracker-hook": "",
-    f"{_HOOK}start-apiextensions-informers": "",
-    f"{_HOOK}start-apiextensions-controllers": "",
-    f"{_HOOK}crd-informer-synced": f"{_HOOK}start-apiextensions-controllers",
-    f"{_HOOK}start-system-namespaces-controller": "",
-    f"{_HOOK}start-cluster-authentication-info-controller": "",
-    f"{_HOOK}start-kube-apiserver-identity-lease-controller": "",
-    f"{_HOOK}start-kube-apiserver-identity-lease-garbage-collector": "",
-    f"{_HOOK}start-legacy-token-tracking-controller": "",
-    f"{_HOOK}start-service-ip-repair-controllers": "",
-    f"{_HOOK}rbac/bootstrap-roles": "",
-    f"{_HOOK}scheduling/bootstrap-system-priority-classes": _PRODUCER,
-    f"{_HOOK}priority-and-fairness-config-producer": _PRODUCER,
-    _PRODUCER: "",
-    f"{_HOOK}start-kube-aggregator-informers": "",
-    f"{_HOOK}apiservice-status-local-available-controller": "autoregister-completion",
-    f"{_HOOK}apiservice-status-remote-available-controller": "",
-    f"{_HOOK}apiservice-registration-controller": "",
-    f"{_HOOK}apiservice-discovery-controller": "",
-    f"{_HOOK}kube-apiserver-autoregistration": "autoregister-completion",
-    "autoregister-completion": "",
-    f"{_HOOK}apiservice-openapi-controller": "",
-    f"{_HOOK}apiservice-openapiv3-controller": "",
-}
+# kube-apiserver's checks in its order, with the podless controllers that do the same work
+_APISERVER_CHECKS = {name: aliases for name, *aliases in read_rows(Path(__file__).with_name("health.txt"))}
 _ORDER = {name: rank for rank, name in enumerate(_APISERVER_CHECKS)}
 _LAST = "shutdown"
 
@@ -81,9 +47,9 @@ class HealthChecks:
 
     def add_known(self) -> None:
         """Add kube-apiserver's checks that are missing. Call this after adding the checks of controllers."""
-        for name, alias in _APISERVER_CHECKS.items():
+        for name, aliases in _APISERVER_CHECKS.items():
             if name not in self._checks:
-                check = self._checks[alias][0] if alias in self._checks else _check_ping
+                check = next((self._checks[other][0] for other in aliases if other in self._checks), _check_ping)
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
     def list_checks(self, endpoint: str) -> Iterator[str]:
