@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from podless.explore.findings import ExplorationReport, ScheduleFinding
 from podless.explore.points import LogEntry
@@ -20,38 +21,6 @@ _LEGEND = (
     "event; it is orange if a step or a perturbation came in between. #2 is the second write of its kind, and *2 the "
     "second generated name."
 )
-_STYLE = """
-:root { --paper: #fbfaf8; --ink: #22252b; --soft: #6d7280; --line: #e3e1dc; --card: #fff; --user: #2563a8;
-  --fault: #b45309; --see: #15803d; --write: #5b3fb5; --wrong: #c02626; }
-@media (prefers-color-scheme: dark) { :root { --paper: #16181d; --ink: #e4e6eb; --soft: #969cab; --line: #2c3038;
-  --card: #1e2127; --user: #7cb4f2; --fault: #f0a750; --see: #63c886; --write: #b7a3f7; --wrong: #f58080; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 84rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
-h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 0 0 .6rem; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; } h3 + p { margin: 0; }
-.soft { color: var(--soft); } code, .lanes { font-family: ui-monospace, monospace; font-size: 12.5px; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.2rem 1.4rem;
-  margin-top: 1.6rem; }
-.wrongs { margin: 0 0 1rem; padding: 0; list-style: none; }
-.wrongs li { color: var(--wrong); font-weight: 600; overflow-wrap: anywhere; }
-.chip { display: inline-block; border: 1px solid var(--fault); color: var(--fault); border-radius: 99px;
-  padding: .1rem .8rem; margin: 0 .4rem .4rem 0; }
-.lanes { display: grid; margin-top: 1rem; align-items: center; overflow-x: auto; }
-.lanes > * { min-width: 0; overflow-wrap: anywhere; padding: .15rem .5rem; }
-.head { color: var(--soft); align-self: end; border-bottom: 1px solid var(--line); padding-bottom: .4rem; }
-.step { border-top: 1px solid var(--line); height: 100%; grid-column: 1 / -1; padding: 0; }
-.user { color: var(--user); font-weight: 600; } .fault { color: var(--fault); } .write { color: var(--write); }
-.write b { font-weight: 600; } .write small { display: block; color: var(--soft); font-size: 11.5px; }
-.refused { color: var(--wrong); } .read { color: var(--soft); }
-.bar { width: 3px; height: 100%; border-radius: 2px; background: var(--see); opacity: .3; margin-left: .9rem;
-  padding: 0; }
-.late { background: var(--fault); opacity: .75; }
-.see { color: var(--see); padding-left: 1.5rem; position: relative; }
-.see::before { content: ""; position: absolute; left: calc(.9rem - 3px); top: .55em; width: 9px; height: 9px;
-  border-radius: 50%; background: var(--see); }
-pre { overflow-x: auto; font-size: 12.5px; }
-"""
 
 
 def write_page(report: ExplorationReport) -> str:
@@ -64,8 +33,9 @@ def write_page(report: ExplorationReport) -> str:
     for number, finding in enumerate(report.findings, 1):
         parts += ['<section class="card">', *_write_finding(number, finding), "</section>"]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>podless explore</title>'
+    style = Path(__file__).with_name("page.css").read_text()
     return (
-        f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head>'
+        f'<!doctype html><html lang="en"><head>{head}<style>\n{style}</style></head>'
         f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
