@@ -286,7 +286,7 @@ class Cluster:
     async def _load_secret(self, state: State) -> bytes:
         """Return the signing key of service account tokens, which all servers of a store share."""
         file = self._folder / "accounts.key"  # the file of older releases
-        secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
+        secret = await storage.read_or_create_value(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 

@@ -30,7 +30,7 @@ from podless.kinds.registry import Registry
 from podless.remote import WebhookClient as Remote
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
-from podless.verbs.storage import keep_once
+from podless.verbs.storage import read_or_create_value
 from tests.conftest import Client
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -245,7 +245,7 @@ async def test_servers_that_start_at_once_have_one_key() -> None:
         cache = Cache(store)
         await cache.open()
         api = API(store, cache, Registry(), Converter(Remote()))
-        found.append(keep_once(api, SECRET, lambda: make_secret(Path("no such file"))))
+        found.append(read_or_create_value(api, SECRET, lambda: make_secret(Path("no such file"))))
     assert len(set(await asyncio.gather(*found))) == 1
     await store.close()
 

@@ -158,7 +158,7 @@ async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
             slices.append(turns)
         watcher.take(seen)
 
-    watcher.watch.looks = True
+    watcher.watch.decodes = True
     watcher.watch.start(show, lambda: None, lambda error: None)
     long = StoredValue(BLANK.data[:31] + b'"},"data":{"a":"' + b"x" * 20_000 + b'"}}', 31)
     revisions = [await store.commit([Operation(CONFIG_MAPS.key("ns", "a"), long, 0)])]

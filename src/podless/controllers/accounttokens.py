@@ -110,7 +110,7 @@ class AccountTokens(Controller):
         changed = {**obj, "data": filled, "metadata": {**metadata, "annotations": notes}}
         # stored fields are in the order of the struct
         changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
-        fieldmanager.fields_of_noted(SECRETS, obj, changed, _MANAGER)
+        fieldmanager.set_fields_of_server_write(SECRETS, obj, changed, _MANAGER)
         return changed
 
 

@@ -80,7 +80,7 @@ async def _complete_object(kind: Kind, obj: Object, manager: str) -> Object:
     metadata, status = obj["metadata"], obj.pop("status", None)
     kind.strategy.fill_defaults(kind, version, obj)
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
-    fieldmanager.fields_of_created(call, obj, manager)
+    fieldmanager.set_fields_of_created(call, obj, manager)
     steps.identify_object(kind, metadata)
     drop_gated(kind.struct_of(version), obj)
     kind.strategy.prepare_create(version, obj)
@@ -171,7 +171,7 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
     """
     obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy_object(old.get("status") or {})})
     if manager:
-        fieldmanager.fields_of_noted(kind, old, obj, manager, "status")
+        fieldmanager.set_fields_of_server_write(kind, old, obj, manager, "status")
     return obj
 
 

@@ -44,7 +44,7 @@ from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
 from podless.verbs.finalize import finalize_object
 from podless.verbs.get import get_component, get_object
-from podless.verbs.list import list_, looks_at_objects
+from podless.verbs.list import list_, matches_objects
 from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.update import update_object
@@ -307,7 +307,7 @@ class APIHandler:
         else:
             chosen = await options.read_list_options(self._api, call)
             listing = list_(self._api, call, collection, chosen)
-            sliced = looks_at_objects(call, collection, chosen)
+            sliced = matches_objects(call, collection, chosen)
             outcome = await (self._api.off_loop.slices.slice_coroutine(listing) if sliced else listing)
             rendered = render_stored_list(call, outcome, form)
             if rendered is not None:

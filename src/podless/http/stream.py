@@ -54,7 +54,7 @@ class WatchStream:
         self._watch = watch
         self._form = form
         self._include = included_part(call) if form.target == "Table" else ""
-        watch.looks = watch.looks or bool(self._include)
+        watch.decodes = watch.decodes or bool(self._include)
         self._columns_sent = False
         # kind and version of the last batch, and the key of its frames in a View
         self._last_view: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()

@@ -122,7 +122,7 @@ class LateKind(Kind):
 
 
 class _ReleaseKind(Kind):
-    """The kind of a release. It equals the original kind, so tables keyed by that find it."""
+    """The kind of a release. It equals the original kind, so lookups in tables keyed by the original find it."""
 
     origin: Kind | None = None
 

@@ -142,7 +142,7 @@ class LoggedWrite(NamedTuple):
 class ChangeLog(Protocol):
     """The changes of a store and their authors. Every method raises StoreError if the engine fails.
 
-    Changes come newest first. before, after: limit them to sequence numbers below and above these (0: no limit). most:
+    Changes come newest first. before, after: limit them to sequence numbers below and above these (0: no limit). limit:
     the maximum number; fewer if they are large, but none only at the end. All changes after the horizon are known; of
     older ones, only those that are still the state of a key.
     """

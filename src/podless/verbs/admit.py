@@ -57,10 +57,10 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     attr = _make_attributes(write, obj, old)
     await chain.run_mutating(write.mutating, attr)
     assert attr.obj is not None
-    _find_plugins(write)  # each phase has the configurations of when it begins, and webhooks can take seconds
+    _find_plugins(write)  # again, because configurations can have changed while webhooks were called
     write.added = attr.size
     if attr.obj is not obj:
-        _keep_sound(call, attr.obj, before)
+        _restore_managed_fields(call, attr.obj, before)
     return attr.obj
 
 
@@ -152,8 +152,8 @@ def _own_namespace(call: Call, name: str) -> str:
     return name if call.kind.plural == "namespaces" and not call.kind.group else ""
 
 
-def _keep_sound(call: Call, obj: Object, before: Any) -> None:
-    """Restore the managedFields of before, and warn the client, if admission left invalid ones."""
+def _restore_managed_fields(call: Call, obj: Object, before: Any) -> None:
+    """Restore the managedFields that the object had before admission if they are invalid now, and warn the client."""
     metadata = obj.get("metadata") or {}
     try:
         managers.decode_managed_fields(metadata.get("managedFields"))

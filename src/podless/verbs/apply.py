@@ -164,7 +164,7 @@ def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> 
         if call.kind.struct_of(call.version) is not None
         else _decode_custom(write, merged, live)
     )
-    # what an apply does not change stays as it was converted, without defaults of the version of the request
+    # parts that an apply does not change stay as they were converted, without defaults of the request's version
     is_unchanged = live is not None and write.prune_late and not write.shared and _is_same(write.obj, live)
     steps.fit_to_path(write)
     call.schema_valid = False

@@ -97,11 +97,11 @@ def refuse_while_terminating(write: Write) -> None:
         raise Forbidden(kind.plural, kind.group, write.obj["metadata"].get("name") or "", reason)
 
 
-def own_fields(write: Write) -> None:
+def claim_fields(write: Write) -> None:
     """Check that the kind takes new objects, and set managedFields: the client owns the fields that it sent."""
     steps.fit_namespace(write.call, write.obj["metadata"])
     refuse_while_terminating(write)
-    fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
+    fieldmanager.set_fields_of_created(write.call, write.obj, write.options.manager)
 
 
 def _may_repeat(write: Write) -> bool:
@@ -152,7 +152,7 @@ def identify_object(write: Write) -> None:
 
 
 READ: Final = (PARSE, read_new)
-ADMITTED: Final = (own_fields, admit.MUTATE, fit_mutated, AwaitedStage[Write](_keep_copy, _may_repeat))
+ADMITTED: Final = (claim_fields, admit.MUTATE, fit_mutated, AwaitedStage[Write](_keep_copy, _may_repeat))
 PREPARED: Final = (identify_object, admit.ALLOCATE, ValidationStage[Write](steps.validate_new), admit.VALIDATE)
 INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)
 CREATE: Final = Stages[Write](*READ, *ADMITTED, *INSERTED)

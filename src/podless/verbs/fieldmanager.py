@@ -128,7 +128,7 @@ def _make_set(paths: Iterable[tuple[str, ...]]) -> Fields:
     return sets.make_set(*(tuple(f"f:{name}" for name in path) for path in paths))
 
 
-def fields_of_created(call: Call, obj: Object, manager: str) -> None:
+def set_fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object, which has its defaults, but no fields of the server yet.
 
     manager: the fieldManager parameter. obj still contains the managedFields that the client sent. If owners wrote in
@@ -150,10 +150,10 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     managers.put_managed_fields(metadata, entries)
 
 
-def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
-    """Set the managedFields of a changed object; see `fields_of_created`.
+def set_fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
+    """Set the managedFields of a changed object; see `set_fields_of_created`.
 
-    old: the former object, in the call's version. Raises Unconverted as `fields_of_created` does.
+    old: the former object, in the call's version. Raises Unconverted as `set_fields_of_created` does.
     """
     name, now, strategy = managers.manager_name(manager, call.agent), clock.now(), call.kind.strategy
     new = strategy.unmark_object(obj) if strategy.marks else obj
@@ -170,13 +170,13 @@ def is_settled(call: Call, old: Object) -> bool:
     return kind.custom and len(kind.versions) == 1 and int(old["metadata"].get("resourceVersion") or 0) > kind.changed
 
 
-def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
-    """Record field owners as `fields_of_changed` does, for a write of the server itself in the storage version."""
+def set_fields_of_server_write(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
+    """Record field owners as `set_fields_of_changed` does, for a write of the server itself in the storage version."""
     version = kind.by_version[kind.storage_version]
-    fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
+    set_fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 
 
-def fields_of_scaled(call: Call, old: Object, old_scale: Object, new_scale: Object, manager: str) -> list[Entry]:
+def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale: Object, manager: str) -> list[Entry]:
     """Return the managedFields of an object whose Scale is changed.
 
     old: the former object. old_scale, new_scale: the former and the new Scale.
@@ -187,10 +187,10 @@ def fields_of_scaled(call: Call, old: Object, old_scale: Object, new_scale: Obje
     new_scale = {**new_scale, "metadata": {**(new_scale.get("metadata") or {})}}
     name = managers.manager_name(manager, call.agent)
     scale = managers.update_managed_fields(_SCALE_PLACE, old_scale, new_scale, name, clock.now())
-    return fields_of_rescaled(call, old, scale)
+    return list_entries_of_rescaled(call, old, scale)
 
 
-def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
+def list_entries_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """Return the managedFields of an object, given those that its Scale has after a write."""
     managed_fields = old["metadata"].get("managedFields")
     return scaling.to_object(

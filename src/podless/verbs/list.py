@@ -86,7 +86,7 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
     if fields.empty and call.kind.webhook is None:
         matches = labels.matches
         return lambda entry: matches(entry.labels)
-    deep = looks_inside(options)
+    deep = needs_decoding(options)
 
     def matches_entry(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_read_labels(call, entry)):
@@ -99,7 +99,7 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
     return matches_entry
 
 
-def looks_at_objects(call: Call, collection: WatchCache, options: ListOptions) -> bool:
+def matches_objects(call: Call, collection: WatchCache, options: ListOptions) -> bool:
     """Return whether the selectors are matched with objects, or an index is made; False if an index has the answer."""
     if options.labels.empty and options.fields.empty:
         return False
@@ -110,7 +110,7 @@ def looks_at_objects(call: Call, collection: WatchCache, options: ListOptions) -
     return pinned is None or not collection.is_indexed(pinned[0])
 
 
-def looks_inside(options: ListOptions) -> bool:
+def needs_decoding(options: ListOptions) -> bool:
     """Return whether the selectors need decoded objects."""
     return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
 

@@ -145,7 +145,7 @@ def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
 
 
 def _manager_errors(manager: str) -> list[FieldError]:
-    # a list, because every write with a manager would wait for the creation of a generator
+    # returns a list: creating a generator would cost every write with a manager time
     errors = [field.too_long("fieldManager", 128)] if len(manager.encode()) > 128 else []
     if not manager.isprintable():
         for position, char in enumerate(manager):
@@ -315,10 +315,10 @@ _POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 
 def read_delete_options(call: Call) -> DeleteOptions:
     """Return the options of a delete from the body, else from the query. Raises BadRequest or Invalid."""
-    return of_delete(_delete_body(call) if call.body else _delete_query(call))
+    return parse_delete_document(_delete_body(call) if call.body else _delete_query(call))
 
 
-def of_delete(document: dict[str, Any]) -> DeleteOptions:
+def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
     """Return the options in a DeleteOptions. Raises Invalid."""
     errors: list[FieldError] = []
     policy, orphan = document.get("propagationPolicy"), document.get("orphanDependents")

@@ -104,7 +104,7 @@ def apply_patch(write: PatchWrite) -> None:
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
-    fieldmanager.fields_of_changed(call, before, obj, chosen.manager)
+    fieldmanager.set_fields_of_changed(call, before, obj, chosen.manager)
     write.obj = obj
 
 

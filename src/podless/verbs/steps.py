@@ -25,8 +25,8 @@ from podless.verbs import storage
 from podless.verbs.call import API, Call
 from podless.verbs.runner import AwaitedStage, Write, is_short
 
-_SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
-_NOT_PLACED = "not allowed on this type"
+_SERVER_FIELDS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
+_NOT_NAMESPACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
 _MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
 
@@ -58,7 +58,7 @@ def fit_namespace(call: Call, metadata: Object) -> None:
     if not call.kind.namespaced:
         if metadata.pop("namespace", None) and not call.kind.strategy.metadata.drops_namespace:
             name = metadata.get("name") or ""
-            raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
+            raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_NAMESPACED)])
         return
     namespace = metadata.setdefault("namespace", call.namespace)
     if namespace != call.namespace:
@@ -85,8 +85,8 @@ def generate_name(metadata: Object) -> None:
 
 def strip_server_fields(metadata: Object) -> None:
     """Remove the fields that only the server sets on a new object."""
-    if not _SERVERS.isdisjoint(metadata):
-        for name in _SERVERS.intersection(metadata):
+    if not _SERVER_FIELDS.isdisjoint(metadata):
+        for name in _SERVER_FIELDS.intersection(metadata):
             del metadata[name]
     if not has("OmittedTimestamps"):
         metadata["creationTimestamp"] = None
@@ -156,7 +156,7 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
 
 
 _GROUPED = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # built-in groups whose keys in etcd contain the group
-_PLACES = {"services": "services/specs"}
+_ETCD_PATHS = {"services": "services/specs"}
 
 
 def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) -> None:
@@ -165,7 +165,7 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
     if expected and expected != uid:
         resource = f"{kind.group}/{kind.plural}" if kind.custom or kind.group in _GROUPED else kind.plural
         key = "" if dry_run else "/registry"
-        key += f"/{_PLACES.get(resource, resource)}/{f'{call.namespace}/' if kind.namespaced else ''}{call.name}"
+        key += f"/{_ETCD_PATHS.get(resource, resource)}/{f'{call.namespace}/' if kind.namespaced else ''}{call.name}"
         reason = f"Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}"
         reason = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {reason}"
         raise Conflict(kind.plural, kind.group, call.name, reason)

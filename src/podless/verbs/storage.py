@@ -175,7 +175,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
     return await _repeat_attempt(api, write_operations)
 
 
-async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
+async def read_or_create_value(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """Return a value that the server keeps for itself: the stored one, or a new one if there is none.
 
     make: returns the new value; called again if the key was written and deleted in between.

@@ -102,7 +102,7 @@ def replace_object(write: Write) -> None:
     if not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
         call.kind.strategy.note_raw_json(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)
-    fieldmanager.fields_of_changed(call, old, obj, write.options.manager)
+    fieldmanager.set_fields_of_changed(call, old, obj, write.options.manager)
     write.obj = obj
 
 

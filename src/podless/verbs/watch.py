@@ -15,7 +15,7 @@ from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import HistoryCompacted
 from podless.verbs.call import API, Call
-from podless.verbs.list import Match, looks_inside, make_selector
+from podless.verbs.list import Match, make_selector, needs_decoding
 from podless.verbs.options import ListOptions, parse_revision, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -52,13 +52,13 @@ _SLICED_EVENTS = 1 << 14  # bytes of objects of a batch; longer ones are decoded
 _PIECE_ITEMS = 256  # objects in a piece of the initial state
 _PIECE_BYTES = 1 << 18  # bytes of objects that a selector examines for one piece
 _VIEWS = 64  # views with selectors that one batch caches
-_AFTERWARDS = 1.0  # seconds that a watch continues after its kind has changed; a real server takes about as long
+_END_DELAY = 1.0  # seconds that a watch continues after its kind has changed; a real server takes about as long
 
 
 class Watch:
     """One watch. Call `prepare_initial`, then `start`; `stop` ends it.
 
-    looks: objects must be decoded, in slices if they are long. initial: pieces of the initial state, made on demand.
+    decodes: objects must be decoded, in slices if they are long. initial: pieces of the initial state, made on demand.
     bookmark_after: send a bookmark at the end of the initial state. begun: the client has, or gets with `initial`, all
     changes up to this revision.
     """
@@ -68,7 +68,7 @@ class Watch:
         self.options = options
         self.initial: Iterator[Sequence[WatcherEvent]] = iter(())
         self.bookmark_after = False
-        self.looks = looks_inside(options)
+        self.decodes = needs_decoding(options)
         self.begun = 0
         self._api = api
         self._collection = collection
@@ -171,7 +171,7 @@ class Watch:
         """End the watch soon if its kind has changed, so that the client lists and watches again."""
         kind = self._api.registry.get(self._kind.group, self._kind.plural)
         if kind is not None and kind is not self._kind and self._expiry is None:
-            self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._end_watch)
+            self._expiry = asyncio.get_running_loop().call_later(_END_DELAY, self._end_watch)
 
     def _end_watch(self) -> None:
         if self._ended is not None:
@@ -210,14 +210,14 @@ class Watch:
         if (
             self._work is None
             and not unready
-            and (self._try_looking(events) if self.looks else self._hand_over(events))
+            and (self._try_unsliced(events) if self.decodes else self._deliver_events(events))
         ):
             return
         self._waiting.append(events)
         if len(self._waiting) > 1 and self._is_behind() and self._ended is not None:
             self._ended()
         elif self._work is None:
-            self._work = asyncio.get_running_loop().create_task(self._work_off())
+            self._work = asyncio.get_running_loop().create_task(self._deliver_waiting())
             deliveries = self._api.cache.deliveries
             deliveries.pending += 1
             self._work.add_done_callback(lambda task: deliveries.end_one())
@@ -234,23 +234,23 @@ class Watch:
             self._scope = call.scope
             self._view = self._view_key()
         if call.version.name != call.kind.storage_version or not call.kind.reads_as_stored:
-            self.looks = True
+            self.decodes = True
 
     def _is_behind(self) -> bool:
         return sum(map(len, self._waiting)) > _MAX_WAITING or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
 
-    async def _work_off(self) -> None:
+    async def _deliver_waiting(self) -> None:
         """Convert and deliver waiting batches, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
                 self._refresh_kind()
                 await self._convert_entries(self._list_involved(events))
-                # one watch of a user at a time, because a decoded object takes 20 times its bytes, and one of a
-                # collection, because the next one finds what it made
+                # one watch of a user at a time, because a decoded object takes 20 times its bytes; one of a collection,
+                # because the next one reuses the decoded objects
                 async with self._turn, self._collection.looking:
                     if self._waiting:  # `stop` clears it
-                        await self._api.off_loop.run_in_slices(self._hand_over, events)
+                        await self._api.off_loop.run_in_slices(self._deliver_events, events)
                 if self._waiting:
                     self._waiting.popleft()
         except APIError as error:
@@ -276,12 +276,12 @@ class Watch:
                     involved.append(event.after)
         return involved
 
-    def _try_looking(self, events: Sequence[CacheEvent]) -> bool:
+    def _try_unsliced(self, events: Sequence[CacheEvent]) -> bool:
         """Deliver events whose objects must be decoded. Returns False if that takes longer than a slice."""
         small = _total_size(events) <= _SLICED_EVENTS
-        return small and self._api.off_loop.slices.try_work(self._hand_over, events) is not None
+        return small and self._api.off_loop.slices.try_work(self._deliver_events, events) is not None
 
-    def _hand_over(self, events: Sequence[CacheEvent]) -> bool:
+    def _deliver_events(self, events: Sequence[CacheEvent]) -> bool:
         if not events:  # the resource was removed
             if self._ended is not None:
                 self._ended()

@@ -81,7 +81,7 @@ def read_question(write: Review) -> None:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(question, write.obj["metadata"])
     steps.drop_repeated_owners(write)
-    fieldmanager.fields_of_created(question, write.obj, write.options.manager)
+    fieldmanager.set_fields_of_created(question, write.obj, write.options.manager)
     if write.call.subresource:
         for entry in each(write.obj["metadata"].get("managedFields") or ()):
             entry["subresource"] = write.call.subresource

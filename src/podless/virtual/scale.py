@@ -227,7 +227,7 @@ def put_scale(write: ScaleWrite) -> None:
         raise Invalid("Scale", "autoscaling", call.name, errors)
     obj = _with_replicas(paths, old, scale)
     managers.put_managed_fields(
-        obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, scale, write.options.manager)
+        obj["metadata"], fieldmanager.list_entries_of_scaled(call, old, write.before, scale, write.options.manager)
     )
     if revision := scale["metadata"].get("resourceVersion"):
         obj["metadata"]["resourceVersion"] = revision
@@ -292,7 +292,7 @@ def put_applied(write: ApplyScaleWrite) -> None:
     else:
         description = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({description}) to proper version: {_NO_SCALE}")
-    managers.put_managed_fields(write.obj["metadata"], fieldmanager.fields_of_rescaled(call, old, written))
+    managers.put_managed_fields(write.obj["metadata"], fieldmanager.list_entries_of_rescaled(call, old, written))
 
 
 _MUTATE: Final = AwaitedStage[ScaleWrite | ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True)

@@ -28,8 +28,8 @@ _MERGE = "application/merge-patch+json"
 class Import:
     """One import.
 
-    existing: what to do with existing objects that differ. namespace: for objects without one. made, same, changed,
-    failed: numbers of objects that were created, existed already, were overwritten, or failed.
+    existing: what to do with existing objects that differ. namespace: for objects without one. created, unchanged,
+    updated, failed: numbers of objects that were created, existed already, were overwritten, or failed.
     """
 
     def __init__(

@@ -2,9 +2,14 @@
 
 The definition carries them as YAML in an annotation, so that a real API server accepts the same manifest:
 
-podless.dev/conversion: |       - between: [v1, v2]         move: {spec.size: spec.replicas}       - from: v1
-to: v2         set: {spec.unit: "self.spec.size > 9 ? 'large' : 'small'"}         default: {spec.color: grey}
-remove: [spec.obsolete]
+    podless.dev/conversion: |
+      - between: [v1, v2]
+        move: {spec.size: spec.replicas}
+      - from: v1
+        to: v2
+        set: {spec.unit: "self.spec.size > 9 ? 'large' : 'small'"}
+        default: {spec.color: grey}
+        remove: [spec.obsolete]
 
 `paths` finds fields, `reading` reads the annotation and checks it against the schemas, `carryout` converts objects, and
 `trial` converts generated objects to another version and back.

@@ -103,7 +103,7 @@ def find_schema(schema: Object, path: DeclaredPath) -> Object | None:
 def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False) -> Iterator[Object]:
     """Yield the objects that hold the field at a path. make: create missing objects on the way.
 
-    Raises Misfit if `make` is set and a value on the way is not an object.
+    Raises PathMisfit if `make` is set and a value on the way is not an object.
     """
     if len(steps) == 1:
         if isinstance(obj, dict):
@@ -131,7 +131,7 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
 
 
 def put_value(obj: Object, path: DeclaredPath, value: Any) -> None:
-    """Set a field, and create missing objects on the way to it. Raises Misfit."""
+    """Set a field, and create missing objects on the way to it. Raises PathMisfit."""
     try:
         for holder in find_holders(obj, path.steps, make=True):
             holder[path.name] = value
@@ -167,7 +167,7 @@ _MISSING: Any = object()
 def move_values(
     obj: Object, moves: list[tuple[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]]]
 ) -> None:
-    """Carry out moves. All values of one list are taken first, so that two fields can be swapped. Raises Misfit."""
+    """Carry out moves. All values of one list are taken first, so that two fields can be swapped. Raises PathMisfit."""
     for prefix, together in moves:
         for item in list(find_holders(obj, (*prefix, ""))):
             moved = [(target, _take_value(item, source)) for source, target in together]
