@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.cel import CelError, CompileError, EvaluationError, compile, types
+from podless.cel import CelError, CompileError, EvaluationError, bounds, compile, types
 from tests.conftest import tries
 from tests.cost import lines
 
@@ -44,7 +45,24 @@ def test_as_deep_as_recorded(form: str) -> None:
     compile(source(most))
     with pytest.raises(CompileError, match="recursion"):
         compile(source(most + 1))
-    assert sys.getrecursionlimit() < 20_000
+    assert sys.getrecursionlimit() < bounds._RECURSION_LIMIT
+
+
+@pytest.mark.parametrize("inner", ["{{'a': {}}}", "(x == 1 ? {} : 2)", "l.map(y, {})", "cel.bind(v, {}, v)", "[{}]"])
+def test_the_deepest_expressions_take_much_fewer_frames_than_there_are(
+    monkeypatch: pytest.MonkeyPatch, inner: str
+) -> None:
+    source = "1"
+    with contextlib.suppress(CompileError):
+        while True:
+            program = compile(source, VARIABLES)
+            source = inner.format(source)
+            for _ in range(20):
+                source = inner.format(source)
+    monkeypatch.setattr(bounds, "_RECURSION_LIMIT", bounds._RECURSION_LIMIT * 3 // 4)
+    again = compile(program.source, VARIABLES)
+    again.complete()
+    again.estimate()
 
 
 @pytest.mark.parametrize("count", [5, 10, 19, 20, 21, 60, 100])

@@ -12,9 +12,9 @@ from podless.cel.errors import CostExceeded
 from podless.runtime.meter import charge, work_time
 
 R = TypeVar("R")
-# frames: twice what 250 levels of the grammar, with a dozen rules each, and trees twice as deep take. Meanwhile C code
-# of other work may recurse as deep, which must fit into a thread's stack of 2 MiB.
-_RECURSION_LIMIT = 10_000
+# frames: half as many again as the deepest expressions take, 249 maps in each other. Meanwhile C code of other work may
+# recurse as deep, such as json, which takes 130 bytes a level: it must fit into a thread's stack of 1 MiB (with musl).
+_RECURSION_LIMIT = 6_000
 _LOCK = threading.Lock()
 _limits: list[int] = []  # the recursion limits to restore: one for each unfinished call of `run_with_room`
 
