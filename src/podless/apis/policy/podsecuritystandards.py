@@ -349,21 +349,9 @@ class _Check(NamedTuple):
 
 
 _BASELINE = (
-    *(
-        _Check(_app_armor),
-        _Check(_check_capabilities),
-        _Check(_host_namespaces),
-        _Check(_host_paths),
-        _Check(_host_ports),
-    ),
-    *(
-        _Check(_check_hosts, 34),
-        _Check(_check_privileged),
-        _Check(_proc_mount),
-        _Check(_se_linux),
-        _Check(_check_seccomp),
-    ),
-    *(_Check(_check_sysctls), _Check(_host_process)),
+    *map(_Check, (_app_armor, _check_capabilities, _host_namespaces, _host_paths, _host_ports)),
+    _Check(_check_hosts, 34),
+    *map(_Check, (_check_privileged, _proc_mount, _se_linux, _check_seccomp, _check_sysctls, _host_process)),
 )
 _RESTRICTED = (
     _Check(_check_escalation, 8),
