@@ -7,27 +7,7 @@ files; structs/structfiles.py reads them.
 # The built-in API groups by folder. catalog.py imports them, because a module that needs one struct needs no group. The
 # rules of the roles admin, edit and view are in this order.
 FOLDERS = (
-    "core",
-    "events",
-    "discovery",
-    "apps",
-    "autoscaling",
-    "batch",
-    "extensions",
-    "policy",
-    "networking",
-    "coordination",
-    "resource",
-    "authentication",
-    "authorization",
-    "rbac",
-    "admissionregistration",
-    "apiextensions",
-    "apiregistration",
-    "certificates",
-    "flowcontrol",
-    "node",
-    "scheduling",
-    "storage",
-    "storagemigration",
-)
+    "core", "events", "discovery", "apps", "autoscaling", "batch", "extensions", "policy", "networking",
+    "coordination", "resource", "authentication", "authorization", "rbac", "admissionregistration", "apiextensions",
+    "apiregistration", "certificates", "flowcontrol", "node", "scheduling", "storage", "storagemigration",
+)  # fmt: skip

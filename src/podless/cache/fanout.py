@@ -96,18 +96,9 @@ class Fanout:
     """
 
     __slots__ = (
-        "_batches",
-        "_deliveries",
-        "_followers",
-        "_number",
-        "_open",
-        "_rested",
-        "_round",
-        "_size",
-        "_spent",
-        "_under_way",
-        "delivered",
-    )
+        "_batches", "_deliveries", "_followers", "_number", "_open", "_rested", "_round", "_size", "_spent",
+        "_under_way", "delivered",
+    )  # fmt: skip
 
     def __init__(self, deliveries: DeliveryQueue) -> None:
         self.delivered = 0

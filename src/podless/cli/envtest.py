@@ -38,38 +38,16 @@ exec {python} -m podless.cli.envtest {name}{flags} "$@"
 _VARIABLE = "ENVTEST_K8S_VERSION"  # the release that Makefiles of kubebuilder pass to setup-envtest
 # flags of etcd that the stand-in accepts and ignores
 _PASSED = (
-    "advertise-client-urls",
-    "data-dir",
-    "initial-advertise-peer-urls",
-    "initial-cluster",
-    "initial-cluster-state",
-    "initial-cluster-token",
-    "listen-client-urls",
-    "listen-peer-urls",
-    "log-level",
-    "name",
-    "unsafe-no-fsync",
+    "advertise-client-urls", "data-dir", "initial-advertise-peer-urls", "initial-cluster", "initial-cluster-state",
+    "initial-cluster-token", "listen-client-urls", "listen-peer-urls", "log-level", "name", "unsafe-no-fsync",
     "wal-dir",
-)
+)  # fmt: skip
 # flags of kube-apiserver that have no effect here
 _IDLE = (
-    "advertise-address",
-    "allow-privileged",
-    "api-audiences",
-    "disable-admission-plugins",
-    "enable-admission-plugins",
-    "etcd-cafile",
-    "etcd-certfile",
-    "etcd-keyfile",
-    "etcd-prefix",
-    "etcd-servers",
-    "service-account-issuer",
-    "service-account-key-file",
-    "service-account-signing-key-file",
-    "service-cluster-ip-range",
-    "storage-backend",
-    "v",
-)
+    "advertise-address", "allow-privileged", "api-audiences", "disable-admission-plugins", "enable-admission-plugins",
+    "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-prefix", "etcd-servers", "service-account-issuer",
+    "service-account-key-file", "service-account-signing-key-file", "service-cluster-ip-range", "storage-backend", "v",
+)  # fmt: skip
 _REMOVED = ("insecure-bind-address", "insecure-port")  # accepted but not in --help: kube-apiserver before 1.24 had them
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
 # options of this command, for all servers that the scripts start

@@ -138,14 +138,9 @@ _SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
 _PRELOADED = (
-    "apis.apiextensions.definition.validate",
-    "apis.apiextensions.definition.fill",
-    "apis.offline",
-    "cel.rules",
-    "schema.compile",
-    "publish.table",
-    "publish.openapi.serve",
-)
+    "apis.apiextensions.definition.validate", "apis.apiextensions.definition.fill", "apis.offline", "cel.rules",
+    "schema.compile", "publish.table", "publish.openapi.serve",
+)  # fmt: skip
 _LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 
 

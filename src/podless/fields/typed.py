@@ -177,16 +177,7 @@ class MapShape:
     """
 
     __slots__ = (
-        "_element",
-        "_make",
-        "_owned",
-        "atomic",
-        "children",
-        "declared",
-        "defaults",
-        "leaves",
-        "node_plans",
-        "plans",
+        "_element", "_make", "_owned", "atomic", "children", "declared", "defaults", "leaves", "node_plans", "plans",
         "unowned",
     )  # fmt: skip
 

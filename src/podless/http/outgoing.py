@@ -39,18 +39,9 @@ class OutgoingAnswers:
     """
 
     __slots__ = (
-        "_buffered",
-        "_limits",
-        "_loop",
-        "_memory",
-        "_pace",
-        "_sink",
-        "clock",
-        "since",
-        "transport",
-        "user",
+        "_buffered", "_limits", "_loop", "_memory", "_pace", "_sink", "clock", "since", "transport", "user",
         "writable",
-    )
+    )  # fmt: skip
 
     def __init__(self, memory: ClientMemory, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
         self._memory = memory

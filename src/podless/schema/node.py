@@ -44,26 +44,9 @@ class Node:
     """
 
     __slots__ = (
-        "_cached",
-        "additional",
-        "closed",
-        "deep",
-        "default",
-        "embedded",
-        "format",
-        "has_additional",
-        "int_or_string",
-        "items",
-        "list_keys",
-        "list_type",
-        "map_keys",
-        "nullable",
-        "plain",
-        "preserve",
-        "properties",
-        "raw",
-        "types",
-    )
+        "_cached", "additional", "closed", "deep", "default", "embedded", "format", "has_additional", "int_or_string",
+        "items", "list_keys", "list_type", "map_keys", "nullable", "plain", "preserve", "properties", "raw", "types",
+    )  # fmt: skip
 
     def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
         charge(_NODE_STEPS)

@@ -23,27 +23,15 @@ TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
 STATUS = META + "Status"
 EVENT = META + "WatchEvent"
 _LIST = [
-    "allowWatchBookmarks",
-    "continue",
-    "fieldSelector",
-    "labelSelector",
-    "limit",
-    "resourceVersion",
-    "resourceVersionMatch",
-    "sendInitialEvents",
-    "shardSelector",
-    "timeoutSeconds",
-    "watch",
-]
+    "allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit", "resourceVersion",
+    "resourceVersionMatch", "sendInitialEvents", "shardSelector", "timeoutSeconds", "watch",
+]  # fmt: skip
 _WATCHING = {"allowWatchBookmarks", "watch"}
 _WRITE = ["dryRun", "fieldManager", "fieldValidation"]
 _DELETE = [
-    "dryRun",
-    "gracePeriodSeconds",
-    "ignoreStoreReadErrorWithClusterBreakingPotential",
-    "orphanDependents",
+    "dryRun", "gracePeriodSeconds", "ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents",
     "propagationPolicy",
-]
+]  # fmt: skip
 # parameters of some releases -> the change that the release must have
 _SINCE = {"ignoreStoreReadErrorWithClusterBreakingPotential": "UnsafeDeletes", "shardSelector": "ShardSelectors"}
 # action -> keys of its parameters in standard.PARAMETERS

@@ -10,22 +10,10 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _METADATA = (
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
     "managedFields",
-)
+)  # fmt: skip
 _ZERO = {"deletionGracePeriodSeconds": 0}  # shown even if 0; all other fields are omitted when empty
 _ITEM_FIELDS = {
     "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
