@@ -114,13 +114,17 @@ async def test_an_upgrade_is_not_taken_and_the_request_is_answered_once(offer: b
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"FOO / HTTP/3\r\nHost: h\r\n\r\n",
         b"X" * 40 + b" / HTTP/1.1\r\nHost: h\r\n\r\n",
+        b"GET /a%zz?b HTTP/1.1\r\nHost: h\r\n\r\n",
+        b"GET /a%2 HTTP/1.1\r\nHost: h\r\n\r\n",
     ],
 )
 async def test_what_a_go_server_refuses(head: bytes) -> None:
     async with serving() as connect:
         client = await connect()
         client.send(head)
-        assert (await client.closed()).startswith(b"HTTP/1.1 400 ")
+        answer = await client.closed()
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.partition(b"\r\n\r\n")[2].startswith(b"400 Bad Request")
 
 
 def test_an_old_client_need_not_name_a_host() -> None:

@@ -51,7 +51,7 @@ def test_a_node_is_asked_at_its_address(client: Client) -> None:
 
 def test_a_service_is_asked_at_the_pods_behind_it(client: Client) -> None:
     assert told(client, f"{SERVICE}:81/proxy") == (503, 'no service port 81 found for service "led"')
-    assert told(client, f"{SERVICE}:80/proxy") == (404, 'endpoints "led" not found')
+    assert told(client, f"{SERVICE}:80/proxy") == (404, 'services "led" not found')
     client.post(f"{CORE}/endpoints", {"metadata": {"name": "led"}})
     assert told(client, f"{SERVICE}/proxy") == (503, 'no endpoints available for service "led"')
     pod = {"metadata": {"name": "behind"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

@@ -211,7 +211,6 @@ class ConnectionResponder:
             self.close_now()
             return
         refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
-        refusal.headers = [("Retry-After", "1")]
         _report_answer(request, refusal)
         self._write_answer(refusal, request)
         self._finish_answer(request)

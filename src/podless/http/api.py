@@ -178,7 +178,7 @@ class APIHandler:
         call = _make_call(request, info, kind, version)
         place.check_place(call, info, request.method)
         if call.subresource:
-            place.check_subresource(call, info)
+            place.check_subresource(call, info, request.method)
         if info.prefix == "watch" and info.name and not call.query.get("fieldSelector", [""])[0]:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated and not kind.custom:  # custom kinds have added their own warning

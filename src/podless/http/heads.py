@@ -58,11 +58,11 @@ class Heads:
             return None
         try:
             method, target, version = data.decode("ascii").split(" ")
+            if version != _VERSION or method not in _METHODS or target[:1] != "/":
+                return None
+            line = parse_line(method, target)
         except ValueError:
             return None
-        if version != _VERSION or method not in _METHODS or target[:1] != "/":
-            return None
-        line = parse_line(method, target)
         if len(data) <= _MAX_CACHED_LINE:
             if len(self._lines) >= _MAX_LINES:
                 del self._lines[next(iter(self._lines))]

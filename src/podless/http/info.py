@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from podless.auth.attributes import Attributes
-from podless.http.target import parse_query
+from podless.http.target import has_sound_escapes, parse_query
 from podless.meta import names, selectors
 from podless.meta.errors import BadRequest
 from podless.runtime.bounded import bounded_cache
@@ -58,9 +58,11 @@ class RequestLine(NamedTuple):
 
 
 def parse_line(method: str, target: str) -> RequestLine:
-    """Return the line of a request for a target."""
+    """Return the line of a request for a target. Raises ValueError for a path with an incomplete escape."""
     path, _, query = target.partition("?")
     if "%" in path:
+        if not has_sound_escapes(path):
+            raise ValueError(path)
         path = unquote(path)
     try:
         return _new(RequestLine, (method, path, query, request_info(method, path, query), False))

@@ -105,7 +105,7 @@ class NonResourcePaths:
         first = segments[0]
         if first in LIVE:
             return health.answer_health(self._health, request)
-        if path.removesuffix("/") == "/version":
+        if path.rstrip("/") == "/version":
             return self._answer_version(request, accept)
         if path == "/metrics":
             return Response(200, LazyBody(self._metrics.make_pieces()), MEDIA)
@@ -117,7 +117,7 @@ class NonResourcePaths:
             return self._answer_core(request, segments, accept)
         if first == "apis" and len(segments) <= 3:
             return self._answer_group(request, segments, accept)
-        if self._accounts is not None and path.removesuffix("/") in _KEYS:
+        if self._accounts is not None and path.rstrip("/") in _KEYS:
             return self._answer_keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
             return Response(200, [encode_pretty({"paths": self._list_paths()})], JSON)
@@ -137,7 +137,7 @@ class NonResourcePaths:
         """
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
-        media = _KEYS[request.path.removesuffix("/")]
+        media = _KEYS[request.path.rstrip("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
             return Response(200, [serializer.encode_json(accounts.make_key_set())], media.encode(), _HOUR)

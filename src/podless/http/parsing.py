@@ -11,7 +11,6 @@ from podless.http.heads import Heads
 from podless.http.info import RequestLine, parse_line
 from podless.http.message import HTTPRequest
 
-_MALFORMED = "the request is not HTTP/1.1"
 _MAX_KEPT_TARGET = 1024  # bytes; a longer target is not kept to be compared with the next one
 _VERSIONS = ("1.1", "1.0")
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -115,7 +114,7 @@ class RequestParser:
             except httptools.HttpParserInvalidMethodError:
                 data = self._replace_method(bytes(data))
             except httptools.HttpParserError:
-                self._fail_request(400, _MALFORMED)
+                self._fail_request(400)
         if self._in_head and not began:
             self._unfinished += len(data)
             if self._unfinished > self._limit:
@@ -140,16 +139,16 @@ class RequestParser:
             end and version in (b"HTTP/1.1", b"HTTP/1.0") and target.startswith(b"/") and 0 < len(method) <= _LONGEST
         )
         if self._ended or self._method or self._unfinished or not sound or not _METHOD.issuperset(method):
-            self._fail_request(400, _MALFORMED)
+            self._fail_request(400)
             return b""
         self._method = method.decode("latin-1")
         self._llhttp = httptools.HttpRequestParser(self)
         return b"OPTIONS" + data[len(method) :]
 
     def _too_long(self) -> None:
-        self._fail_request(431, "the request's head is too large")
+        self._fail_request(431)
 
-    def _fail_request(self, status: int, text: str) -> None:
+    def _fail_request(self, status: int, text: str = "") -> None:
         if not self._deaf:
             self._deaf = True
             self._between = False
@@ -201,7 +200,8 @@ class RequestParser:
         version = self._llhttp.get_http_version()
         length = 0
         if version != "1.1" or "host" not in headers or "transfer-encoding" in headers or self._repeated is not None:
-            if fault := self._find_fault(version):
+            fault = self._find_fault(version)
+            if fault is not None:
                 self._fail_request(400, fault)
                 return
             if self._repeated is not None:
@@ -213,7 +213,11 @@ class RequestParser:
         self._body_left = length if length > 0 else 0
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
-        request = self._make(method, self._target.decode("latin-1"), headers)
+        try:
+            request = self._make(method, self._target.decode("latin-1"), headers)
+        except ValueError:
+            self._fail_request(400)
+            return
         if len(self._target) > _MAX_KEPT_TARGET:  # the request may live long, and shares it
             self._target = b""
         request.version = version
@@ -225,18 +229,14 @@ class RequestParser:
             # a group name may contain a comma; no value contains a line break
             self._headers[key] = ("\n" if key.startswith("impersonate-") else ", ").join(values)
 
-    def _find_fault(self, version: str) -> str:
-        """Return the error of a head by Go's rules; "" if it is valid."""
+    def _find_fault(self, version: str) -> str | None:
+        """Return the error of a head in Go's words, often without any; None if it is valid."""
         headers = self._headers
-        if version not in _VERSIONS:
-            return _MALFORMED
         if "host" not in headers and version == "1.1":
             return "missing required Host header"
-        if self._repeated is not None and not self._repeated.keys().isdisjoint(("host", "transfer-encoding")):
-            return "a header that may be there once is there more often"
-        if "transfer-encoding" in headers and headers["transfer-encoding"].lower() != "chunked":
-            return "unsupported transfer encoding"
-        return ""
+        repeated = self._repeated is not None and not self._repeated.keys().isdisjoint(("host", "transfer-encoding"))
+        unread = headers.get("transfer-encoding", "chunked").lower() != "chunked"
+        return "" if version not in _VERSIONS or repeated or unread else None
 
     def on_body(self, piece: bytes) -> None:
         """Add a piece of the body."""

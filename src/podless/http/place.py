@@ -66,13 +66,14 @@ def _leads_on(kind: Kind, subresource: str) -> bool:
     return subresource == "proxy" and kind.find_subresource(subresource) is not None
 
 
-def check_subresource(call: Call, info: RequestInfo) -> None:
+def check_subresource(call: Call, info: RequestInfo, method: str) -> None:
     """Check that the version has the subresource with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
     kind = call.kind
     if call.subresource not in kind.list_subresources(call.version):
         raise call.not_found() if kind.custom else NotServed
     subresource = kind.find_subresource(call.subresource)
-    if info.verb not in (_ON_SUBRESOURCES if subresource is None else subresource.verbs):
+    proxied = method == "OPTIONS" and _leads_on(kind, call.subresource)
+    if info.verb not in (_ON_SUBRESOURCES if subresource is None else subresource.verbs) and not proxied:
         raise not_allowed(kind, info.verb)
 
 

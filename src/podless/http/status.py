@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from functools import partial
+from http import HTTPStatus
 from itertools import chain
 from typing import Any
 
@@ -24,14 +25,6 @@ STATUS = load_struct("meta/v1", "Status")
 log = logging.getLogger("podless")
 
 _LONG_MESSAGE = 1 << 17  # characters; answers with longer messages are made while they are sent
-
-_REASONS = {
-    429: TooManyRequests.reason,
-    400: "BadRequest",
-    413: "RequestEntityTooLarge",
-    431: "RequestHeaderFieldsTooLarge",
-}
-
 
 def status_response(
     obj: Any, code: int, accept: str = "", headers: Sequence[tuple[str, str]] = (), *, pretty: bool = False
@@ -121,10 +114,11 @@ def render_error(error: Exception, accept: str = "", *, pretty: bool = False) ->
 
 
 def refuse_bytes(code: int, text: str) -> Response:
-    """Return the answer to bytes that never became a request."""
-    error = APIError(text)
-    error.code, error.reason = code, _REASONS.get(code, "BadRequest")
-    return status_response(error.status(), code)
+    """Return the answer to what cannot be handled as a request: a Status for 429, else a line of text as from Go."""
+    if code == TooManyRequests.code:
+        return render_error(TooManyRequests(text))
+    line = f"{code} {HTTPStatus(code).phrase}"
+    return Response(code, [(f"{line}: {text}" if text else line).encode()], TEXT)
 
 
 _MAX_WARNINGS = 4096  # maximum characters of all warnings; with more, each is shortened

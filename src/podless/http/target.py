@@ -1,4 +1,4 @@
-"""Parses the query of a request."""
+"""Parses the query of a request, and checks the escapes of its path."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ def parse_query(query: str) -> dict[str, list[str]]:
 
 
 def _is_sound(parameter: str) -> bool:
-    """Return whether Go accepts a parameter: no semicolon, and two hexadecimal digits after each %."""
-    if ";" in parameter:
-        return False
-    return all(len(segment) > 1 and _HEX.issuperset(segment[:2]) for segment in parameter.split("%")[1:])
+    """Return whether Go accepts a parameter: no semicolon, and sound escapes."""
+    return ";" not in parameter and has_sound_escapes(parameter)
+
+
+def has_sound_escapes(text: str) -> bool:
+    """Return whether two hexadecimal digits follow each %."""
+    return all(len(segment) > 1 and _HEX.issuperset(segment[:2]) for segment in text.split("%")[1:])
 
 
 def mask_query(query: str) -> str:

@@ -191,7 +191,7 @@ async def _service_proxy(api: API, call: Call) -> None:
         port = port_names[number]
     ends = (await api.load_collection(ENDPOINTS)).get(ENDPOINTS.key(call.namespace, name))
     if ends is None:
-        raise NotFound(ENDPOINTS.plural, "", name)
+        raise NotFound(call.kind.plural, "", name)
     subsets = ends.decode().get("subsets") or []
     if not subsets:
         raise Unavailable(f'no endpoints available for service "{name}"')
