@@ -34,14 +34,10 @@ _RETRY_SECONDS = 10  # seconds to wait for a budget whose status is not up to da
 _MAX_DISRUPTED = 2000
 
 
-async def bind_pod(api: API, call: Call, obj: Object) -> Object:
-    """Set the node of a pod. Raises BadRequest, Internal, NotFound or Conflict."""
-    metadata, target = obj["metadata"], obj.get("target") or {}
-    if call.kind == BINDINGS:  # the older endpoint, whose Binding names the pod
-        pods = api.registry.get("", "pods")
-        assert pods is not None
-        call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
-    if metadata.get("name", "") != call.name:
+def check_binding(call: Call, obj: Object) -> None:
+    """Validate a Binding. Raises BadRequest or Internal."""
+    target = obj.get("target") or {}
+    if call.kind != BINDINGS and obj["metadata"].get("name", "") != call.name:
         raise BadRequest(_OTHER_NAME.format("Binding"))
     errors = []
     if target.get("kind") and target["kind"] != "Node":
@@ -50,6 +46,15 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         errors.append(field.required("target.name"))
     if errors:
         raise Internal(field.join_errors(errors))
+
+
+async def bind_pod(api: API, call: Call, obj: Object) -> Object:
+    """Set the node of a pod. Raises BadRequest, NotFound or Conflict."""
+    metadata, target = obj["metadata"], obj["target"]
+    if call.kind == BINDINGS:  # the older endpoint, whose Binding names the pod
+        pods = api.registry.get("", "pods")
+        assert pods is not None
+        call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
     if not call.name:
         raise BadRequest("Name parameter required.")
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
@@ -107,12 +112,17 @@ def set_pod_condition(status: Object, condition: Object) -> None:
         conditions[conditions.index(before)] = head | details
 
 
-async def evict_pod(api: API, call: Call, obj: Object) -> Object:
-    """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
+def check_eviction(call: Call, obj: Object) -> None:
+    """Validate an Eviction. Raises BadRequest, Invalid or Internal."""
     if obj["metadata"].get("name", "") != call.name:
         raise BadRequest(_OTHER_NAME.format("Eviction"))
     if (obj.get("deleteOptions") or {}).get(_UNREADABLE):
         raise Invalid("Eviction", "policy", call.name, [field.invalid(f"deleteOptions.{_UNREADABLE}", True, _NO_FORCE)])
+    _read_options(call, obj)
+
+
+async def evict_pod(api: API, call: Call, obj: Object) -> Object:
+    """Delete a pod if its budget allows. Raises NotFound, TooManyRequests, Forbidden or Conflict."""
     chosen = _read_options(call, obj)
     entry = (await api.load_collection(call.kind)).get(call.key)
     if entry is None:

@@ -22,6 +22,7 @@ from podless.apis.policy.group import EVICTIONS
 from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
+from podless.cache.entry import Entry
 from podless.kinds.kind import Kind
 from podless.meta import field, labelselector, selectors
 from podless.meta.errors import BadRequest, Invalid
@@ -51,9 +52,13 @@ _ATTRIBUTES_PATH = "spec.resourceAttributes"
 
 
 class Review(Write):
-    """A review in progress. question: the call as one for the review's kind. subject: the user of an access review."""
+    """A review in progress. question: the call as one for the review's kind.
+
+    subject: the user of an access review. account: the ServiceAccount of a TokenRequest, None if it does not exist.
+    """
 
     subject: User | None = None
+    account: Entry | None = None
 
     def __init__(self, call: Call, question: Call) -> None:
         super().__init__(call, options.read_write_options(call, "CreateOptions"))
@@ -67,6 +72,8 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
     if subresource is not None and subresource.kind is not None:
         question = replace(call, kind=subresource.kind, version=subresource.kind.versions[0], subresource="")
     write = Review(call, question)
+    if question.kind == TOKEN_REQUESTS:
+        write.account = (await api.load_collection(call.kind)).get(call.key)
     await REVIEW.run(api, write)
     if write.subject is not None:
         return AnswerDocument(await api.off_loop.run_in_slices(_decide_review, api, write.obj, write.subject), 201)
@@ -87,15 +94,20 @@ def read_question(write: Review) -> None:
             entry["subresource"] = write.call.subresource
 
 
-def check_access(write: Review) -> None:
-    """Drop fields whose gate is off, validate an access review, and set its subject. Raises Invalid."""
-    drop_gated(write.question.kind.struct_of(write.question.version), write.obj)
-    check = _SUBJECTS.get(write.question.kind)
-    if check is not None:
+def check_question(write: Review) -> None:
+    """Drop fields whose gate is off, and validate the review before validating admission sees it.
+
+    Sets the subject of an access review, and fills in a TokenRequest. Raises APIError.
+    """
+    question = write.question
+    drop_gated(question.kind.struct_of(question.version), write.obj)
+    if question.kind == TOKEN_REQUESTS:
+        tokens.complete_request(write.call, write.obj, write.account)
+    elif (check := _CHECKS.get(question.kind)) is not None:
         write.subject = check(write.call, write.obj)
 
 
-REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, admit.VALIDATE, check_access)
+REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, check_question, admit.VALIDATE)
 
 
 async def _review_self(api: API, call: Call, obj: Object) -> Object:
@@ -110,8 +122,6 @@ def _review_head(obj: Object) -> Object:
 async def _review_token(api: API, call: Call, obj: Object) -> Object:
     """Answer a TokenReview."""
     spec = obj["spec"]
-    if not spec.get("token"):
-        raise BadRequest("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or [authenticate.AUDIENCE]
     verdict = await api.authenticator.review_token(spec["token"], audiences)
     if verdict.user is None:
@@ -119,6 +129,12 @@ async def _review_token(api: API, call: Call, obj: Object) -> Object:
     else:
         status = {"authenticated": True, "user": verdict.user.info, "audiences": list(verdict.audiences)}
     return obj | {"status": status}
+
+
+def _require_token(call: Call, obj: Object) -> None:
+    """Validate a TokenReview."""
+    if not obj["spec"].get("token"):
+        raise BadRequest("token is required for TokenReview in authentication")
 
 
 def _read_subject(call: Call, obj: Object) -> User:
@@ -245,11 +261,15 @@ def _decide_review(api: API, obj: Object, user: User) -> Object:
     return obj | {"status": status}
 
 
+def _require_namespace(call: Call, obj: Object) -> None:
+    """Validate a SelfSubjectRulesReview."""
+    if not obj["spec"].get("namespace"):
+        raise BadRequest("no namespace on request")
+
+
 async def _review_rules(api: API, call: Call, obj: Object) -> Object:
     """Answer a SelfSubjectRulesReview."""
-    namespace = obj["spec"].get("namespace", "")
-    if not namespace:
-        raise BadRequest("no namespace on request")
+    namespace = obj["spec"]["namespace"]
     with pause_gc():  # the garbage collector would scan the rules several times
         allowed, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
         status = await api.off_loop.run(len(allowed) * _RULE, _format_rules, allowed)
@@ -281,11 +301,15 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     EVICTIONS: pods.evict_pod,
 }
 
-# returns the user whose rights an access review asks about; raises Invalid
-_SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
+# validates a review; returns the user whose rights an access review asks about
+_CHECKS: dict[Kind, Callable[[Call, Object], User | None]] = {
     SELF_SUBJECT_ACCESS_REVIEWS: _read_subject,
     SUBJECT_ACCESS_REVIEWS: _subject_access,
     LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
+    SELF_SUBJECT_RULES_REVIEWS: _require_namespace,
+    TOKEN_REVIEWS: _require_token,
+    BINDINGS: pods.check_binding,
+    EVICTIONS: pods.check_eviction,
 }
 
 

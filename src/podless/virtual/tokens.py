@@ -26,44 +26,46 @@ _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER_ACCOUNT = "must match the service account name if specified"
 
 
+def complete_request(call: Call, obj: Object, account: Entry | None) -> None:
+    """Validate a TokenRequest, and set what the client left out. Raises NotFound, Invalid or Conflict.
+
+    account: None if it does not exist. Errors of the spec do not use its name.
+    """
+    metadata, spec = obj["metadata"], obj["spec"]
+    if metadata.get("name") not in (None, "", call.name):
+        wrong = field.invalid("metadata.name", metadata["name"], _OTHER_ACCOUNT)
+        raise Invalid("TokenRequest", GROUP.name, call.name, [wrong])
+    if account is None:
+        raise call.not_found()
+    expected_uid, uid = metadata.get("uid"), account.decode()["metadata"].get("uid", "")
+    if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
+        problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
+        raise Conflict("TokenRequest", GROUP.name, account.name, problem)
+    if errors := [*checks.token_lifetime("spec.expirationSeconds", spec["expirationSeconds"])]:
+        raise Invalid("TokenRequest", GROUP.name, "", errors)
+    ref = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.now()}
+    if has("TokenRequestUIDs"):
+        ref["uid"] = expected_uid or uid
+    obj["metadata"] = structs.arrange_fields(OBJECT_META, metadata | ref)
+    obj["spec"] = spec | {"audiences": spec.get("audiences") or [AUDIENCE]}
+
+
 async def request_token(api: API, call: Call, obj: Object) -> Object:
-    """Return the TokenRequest with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
+    """Return the TokenRequest with the token in its status. Raises NotFound, BadRequest or Conflict."""
     account = (await api.load_collection(call.kind)).get(call.key)
     if account is None:
         raise call.not_found()
-    _validate_request(call, obj, account)
-    spec, metadata = obj["spec"], obj["metadata"]
+    spec = obj["spec"]
     bound = await _find_bound(api, call, spec.get("boundObjectRef"))
-    audiences = spec.get("audiences") or [AUDIENCE]
     seconds = spec["expirationSeconds"]
     uid = account.decode()["metadata"].get("uid", "")
-    now = int(clock.time())
+    expires = int(clock.time()) + seconds
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
     if not accounts.is_loaded:
         await api.off_loop.run_on_thread(accounts.load_libraries)
-    token = accounts.issue_token(account, uid, audiences, seconds, bound)
-    ref = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.format_time(now)}
-    if has("TokenRequestUIDs"):
-        ref["uid"] = metadata.get("uid") or uid
-    return obj | {
-        "metadata": structs.arrange_fields(OBJECT_META, metadata | ref),
-        "spec": spec | {"audiences": audiences},
-        "status": {"token": token, "expirationTimestamp": clock.format_time(now + seconds)},
-    }
-
-
-def _validate_request(call: Call, obj: Object, account: Entry) -> None:
-    """Validate the request. Errors of its spec do not use the name of the account. Raises Invalid or Conflict."""
-    name = obj["metadata"].get("name", "")
-    if name and name != account.name:
-        raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER_ACCOUNT)])
-    expected_uid, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
-    if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
-        problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
-        raise Conflict("TokenRequest", GROUP.name, account.name, problem)
-    if errors := [*checks.token_lifetime("spec.expirationSeconds", obj["spec"]["expirationSeconds"])]:
-        raise Invalid("TokenRequest", GROUP.name, "", errors)
+    token = accounts.issue_token(account, uid, spec["audiences"], seconds, bound)
+    return obj | {"status": {"token": token, "expirationTimestamp": clock.format_time(expires)}}
 
 
 async def _find_bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
