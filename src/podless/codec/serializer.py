@@ -49,6 +49,9 @@ _CHARACTERS_PER_PIECE = 1 << 16  # characters of a long text that are encoded in
 _ITEM_BYTES = 512  # approximate bytes of an item of a long list
 _KEYS_PER_PIECE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
 _HOLDERS = frozenset((dict, list))
+# the escapes that Go's encoding/json writes although JSON does not require them
+_ESCAPES = tuple((character.encode(), b"\\u%04x" % ord(character)) for character in "<>&\u2028\u2029")
+_SEPARATORS = b"\xe2\x80"  # the first bytes of U+2028 and U+2029; finding one byte is faster than finding two
 
 # True if values are large and other threads need the interpreter meanwhile
 in_steps: ContextVar[bool] = ContextVar("in_steps", default=False)
@@ -198,7 +201,7 @@ def copy_value(value: Any) -> Any:
     """
     if in_steps.get():
         return _copy_value(value)
-    raw = encode_json(value)
+    raw = _dump_value(value, 0)
     return decode_json(raw) if len(raw) < _LARGE_BYTES else _copy_value(value)
 
 
@@ -301,8 +304,18 @@ def format_strict_error(findings: list[str]) -> str:
 
 
 def encode_json(value: Any) -> bytes:
-    """Encode compact JSON, with keys in their order and numbers as Go formats them."""
+    """Encode compact JSON as Go does, with keys in their order."""
     return _encode_value(value, 0)
+
+
+def encode_pretty(value: Any) -> bytes:
+    """Encode indented JSON as Go does, with keys in their order."""
+    return _encode_value(value, orjson.OPT_INDENT_2)
+
+
+def encode_unescaped(value: Any) -> str:
+    """Encode compact JSON without the escapes that only Go's encoder writes, for people and for YAML."""
+    return _dump_value(value, 0).decode()
 
 
 def measure_long(value: Any) -> int:
@@ -359,7 +372,7 @@ def fit_bytes(encoded: bytes) -> bytes:
 
 
 def encode_sorted(value: Any) -> bytes:
-    """Encode compact JSON with sorted keys, as Go encodes maps, and numbers as Go formats them."""
+    """Encode compact JSON with sorted keys, as Go encodes maps."""
     if not in_steps.get():
         return _encode_value(value, orjson.OPT_SORT_KEYS)
     try:
@@ -412,6 +425,21 @@ def has_nulls(value: Any) -> bool:
 
 
 def _encode_value(value: Any, option: int) -> bytes:
+    """Encode JSON with the numbers and escapes of Go's encoding/json."""
+    encoded = _dump_value(value, option)
+    if (
+        encoded.find(b"<") >= 0
+        or encoded.find(b">") >= 0
+        or encoded.find(b"&") >= 0
+        or (encoded.find(b"\xe2") >= 0 and encoded.find(_SEPARATORS) >= 0)
+    ):
+        for character, escape in _ESCAPES:
+            encoded = encoded.replace(character, escape)
+    return encoded
+
+
+def _dump_value(value: Any, option: int) -> bytes:
+    """Encode JSON with the numbers of Go's encoding/json."""
     try:
         result = orjson.dumps(value, option=option)
         # orjson uses exponents from 1e16 on and at 1e-6, Go does not
@@ -423,7 +451,7 @@ def _encode_value(value: Any, option: int) -> bytes:
     try:
         return orjson.dumps(_replace_values(value), option=option)
     except TypeError:  # too deep for the encoder
-        return json.dumps(value, separators=(",", ":"), sort_keys=bool(option)).encode()
+        return json.dumps(value, separators=(",", ":"), sort_keys=bool(option & orjson.OPT_SORT_KEYS)).encode()
 
 
 def _has_exponent(encoded: bytes) -> bool:

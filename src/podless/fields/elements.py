@@ -11,7 +11,6 @@ from typing import Any
 from podless.codec import gotext, serializer
 from podless.runtime.meter import each
 
-_HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _FIELD, _KEY, _VALUE, _INDEX, _UNKNOWN = range(5)
 _KINDS = {"f:": _FIELD, "k:": _KEY, "v:": _VALUE, "i:": _INDEX}
 
@@ -31,12 +30,8 @@ def of_value(value: Any) -> str:
 
 
 def encode_compact(value: Any) -> str:
-    """Return compact JSON with sorted keys, escaped for HTML as Go does."""
-    text = serializer.encode_sorted(value).decode()
-    for char, escaped in _HTML.items():
-        if char in text:
-            text = text.replace(char, escaped)
-    return text
+    """Return compact JSON with sorted keys."""
+    return serializer.encode_sorted(value).decode()
 
 
 def parse_element(text: str) -> str:

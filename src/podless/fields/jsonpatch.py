@@ -303,7 +303,7 @@ class _Patch:
             self.sort_keys()
         raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
-        self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
+        self.copied += len(raw)
         if self.copied > MAX_COPIED:
             reason = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
             raise OperationRejected(f"{reason}, exceeding the limit {MAX_COPIED}")

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.message import LazyBody
@@ -199,13 +197,13 @@ def _join_pieces(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[b
 
 def _indent_pieces(listed: Object, items: Iterator[bytes]) -> Iterator[bytes]:
     """Yield indented JSON in pieces. Items are indented to their depth."""
-    head, _, tail = orjson.dumps(listed, option=orjson.OPT_INDENT_2).partition(_MARK)
+    head, _, tail = serializer.encode_pretty(listed).partition(_MARK)
     yield from _join_pieces(head, map(_indent_item, items), b"\n" + tail)
 
 
 def _indent_item(item: bytes) -> bytes:
     charge(len(item) // _BYTES_PER_STEP)
     with pause_gc():
-        indented = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
+        indented = serializer.encode_pretty(serializer.decode_own(item))
     charge(len(indented) // _BYTES_PER_STEP)
     return b"\n    " + indented.replace(b"\n", b"\n    ")

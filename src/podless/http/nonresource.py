@@ -16,7 +16,6 @@ from podless.http.message import JSON, HTTPRequest, LazyBody, Pending, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPIPaths
 from podless.http.operations import OperationPaths
-from podless.http.render import encode_pretty
 from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
@@ -120,7 +119,7 @@ class NonResourcePaths:
         if self._accounts is not None and path.rstrip("/") in _KEYS:
             return self._answer_keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
-            return Response(200, [encode_pretty({"paths": self._list_paths()})], JSON)
+            return Response(200, [serializer.encode_pretty({"paths": self._list_paths()})], JSON)
         if first == "logs" and not has("NoLogs"):  # this release has a route for /logs, although the logs are disabled
             _check_route(request, accept)
         below = first == "apis" and self._registry.is_builtin_group(segments[1])
@@ -155,7 +154,7 @@ class NonResourcePaths:
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.check_route_body(request.headers.get("content-type", ""), (negotiate.JSON,))
         negotiate.of_route(accept, (negotiate.JSON,))
-        return Response(200, [encode_pretty(version_info(self._release))], JSON)
+        return Response(200, [serializer.encode_pretty(version_info(self._release))], JSON)
 
     def _list_paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]
@@ -273,7 +272,7 @@ def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
         if len(serializer.encode_for_comparison(document)) > _SHORT_DOCUMENT:
             return Response(200, LazyBody(lambda: serializer.encode_yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
-    body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
+    body = serializer.encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)
 
 

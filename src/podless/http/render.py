@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
@@ -76,9 +74,9 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
         charge(len(text) // _MOVED)
         obj = serializer.decode_own(text)
         charge(len(text) // _MOVED)
-        body = [encode_pretty(obj)]
+        body = [serializer.encode_pretty(obj)]
     elif not isinstance(body, ListBody):
-        body = [*body, b"\n"]  # Go's encoder ends each JSON object with a line break; encode_pretty has added it
+        body = [*body, b"\n"]  # Go's encoder ends each JSON object with a line break, unless it indents
     return Response(code, body, form.media.encode())
 
 
@@ -310,11 +308,6 @@ def _render_objects(call: Call, page: Many) -> ListBody:
     meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return ListBody(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
-
-
-def encode_pretty(obj: Any) -> bytes:
-    """Return indented JSON."""
-    return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
 def _make_partials(call: Call, page: Many, form: AnswerForm) -> Object:

@@ -26,6 +26,7 @@ log = logging.getLogger("podless")
 
 _LONG_MESSAGE = 1 << 17  # characters; answers with longer messages are made while they are sent
 
+
 def status_response(
     obj: Any, code: int, accept: str = "", headers: Sequence[tuple[str, str]] = (), *, pretty: bool = False
 ) -> Response:

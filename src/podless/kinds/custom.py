@@ -185,13 +185,11 @@ class CustomStrategy(Strategy[Kind]):
     def decode_admitted(
         self, kind: Kind, version: Version, obj: Object, before: Object | None, unknown: list[str]
     ) -> tuple[Object, bool]:
-        """Drop malformed metadata, and keep nulls that the schema does not allow, so that validation rejects them."""
+        """Drop malformed metadata. Keep nulls, which validation may reject, and unknown fields, as a real server."""
         changed = obj != before
         metadata = obj.get("metadata")
         obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
-        compiled = self.get_schema(version)
-        compiled.prune(obj, drop=True)
-        compiled.fill(obj)
+        self.get_schema(version).fill(obj)
         return obj, changed
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from podless.codec import gotext, serializer
+from podless.codec import serializer
 from podless.codec.gotext import Literal
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
@@ -70,7 +70,7 @@ def diff_structs(struct: Struct, old: Object, new: Object) -> str:
 
 def _format_lines(struct: Struct, value: Object) -> list[str]:
     text = b"".join(serializer.encode_json_pieces(_read_struct(struct, value), b"")).decode()
-    lines = gotext.escape_json(text).split("\n")
+    lines = text.split("\n")
     # encode_json_pieces indents by two spaces, a difference by one
     return [f"{line[(len(line) - len(line.lstrip(' '))) // 2 :]}\n" for line in each(lines)]
 

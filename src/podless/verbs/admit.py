@@ -60,6 +60,7 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     _find_plugins(write)  # again, because configurations can have changed while webhooks were called
     write.added = attr.size
     if attr.obj is not obj:
+        write.prune_late = call.kind.custom
         _restore_managed_fields(call, attr.obj, before)
     return attr.obj
 
@@ -88,6 +89,8 @@ async def _run_validating(api: API, write: Write) -> None:
     attr = _make_attributes(write, obj, old)
     attr.meanwhile = partial(steps.encode_early, write)
     await chain.run_validating(write.validating, attr)
+    if write.prune_late:
+        steps.prune_late(write)
     write.along = combine_commits(attr.along, write.along)
 
 

@@ -266,4 +266,4 @@ def raise_unfit(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
 
 def _encode_patched(call: Call, patched: Any) -> str:
     encode = serializer.encode_sorted if call.kind.custom else serializer.encode_json
-    return gotext.escape_json(encode(patched).decode())
+    return encode(patched).decode()

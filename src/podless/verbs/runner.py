@@ -49,7 +49,7 @@ class Write:
     admission_form: Callable[[Object], Object] | None = None
     refused: Sequence[FieldError] = ()  # fields that the user may not write, reported with other errors
     added = 0  # approximate bytes that admission added
-    prune_late = False  # prune the object after validation, not before
+    prune_late = False  # prune the object after validation and admission, not before
     shared = False  # obj shares parts with old
     removed = False  # the write removes the object
     warned = 0  # number of warnings before the present attempt

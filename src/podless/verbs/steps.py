@@ -200,7 +200,7 @@ def fit_to_path(write: Write) -> None:
 
 
 def validate_new(write: Write) -> None:
-    """Validate the new object, then prune it if `prune_late` is set, and add warnings. Raises Invalid."""
+    """Validate the new object, prune it if nothing else needs its unknown fields, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     kind, version = call.kind, call.version
     if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj)):
@@ -208,9 +208,15 @@ def validate_new(write: Write) -> None:
     errors = validation.validate_new(kind, version, obj, call.floats, schema_valid=call.schema_valid)
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.prune_late and not call.schema_valid:
-        kind.strategy.drop_unknown_fields(version, obj)
+    if write.prune_late and not write.validating:
+        prune_late(write)
     call.warnings += kind.strategy.list_warnings(version, obj, None)
+
+
+def prune_late(write: Write) -> None:
+    """Drop the unknown fields of an object that was validated with them."""
+    if not write.call.schema_valid:
+        write.call.kind.strategy.drop_unknown_fields(write.call.version, write.obj)
 
 
 def validate_changed(write: Write) -> None:
@@ -230,8 +236,8 @@ def validate_changed(write: Write) -> None:
     )
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.prune_late and not call.schema_valid:
-        strategy.drop_unknown_fields(version, obj)
+    if write.prune_late and not write.validating:
+        prune_late(write)
     if subresource in ("", "scale"):
         call.warnings += kind.strategy.list_warnings(version, obj, old)
     elif subresource == "status":
@@ -281,6 +287,7 @@ def encode_early(write: Write) -> None:
     call, kind = write.call, write.call.kind
     if (
         write.encoded is None
+        and not write.prune_late
         and not write.options.dry_run
         and call.version.name == kind.storage_version
         and is_short(write)

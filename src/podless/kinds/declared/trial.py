@@ -87,5 +87,5 @@ def _find_differences(before: Any, after: Any, path: str) -> Iterator[tuple[str,
 def _format_value(value: Any) -> str:
     if isinstance(value, dict) and "metadata" in value:
         value = {name: item for name, item in value.items() if name not in ("apiVersion", "kind", "metadata")}
-    text = serializer.encode_json(value).decode()
+    text = serializer.encode_unescaped(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

@@ -18,7 +18,7 @@ SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged
 
 def format_value(value: Any) -> str:
     """Return a value as JSON, shortened if it is long."""
-    text = serializer.encode_json(value).decode()
+    text = serializer.encode_unescaped(value)
     return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 3]}..."
 
 

@@ -77,7 +77,7 @@ def _write_below(lines: list[str], value: Any, indent: int) -> None:
 
 def _format_key(key: str) -> str:
     scalar = _format_scalar(key, 0)[:-1]
-    return serializer.encode_json(key).decode() if "\n" in scalar else scalar
+    return serializer.encode_unescaped(key) if "\n" in scalar else scalar
 
 
 def _continuation_indent(indent: int) -> int:
@@ -105,7 +105,7 @@ def _format_scalar(value: Any, indent: int) -> str:
     if not head.startswith("|"):  # the YAML writer has folded a long line
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented or empty
-        return f"{serializer.encode_json(value).decode()}\n"
+        return f"{serializer.encode_unescaped(value)}\n"
     lead = " " * _continuation_indent(indent)
     return "\n".join([head, *(lead + line[_DASH:] if line else "" for line in lines), ""])
 
@@ -150,7 +150,7 @@ def write_double(number: int, value: float) -> bytes:
 
 def write_any(number: int, value: Any) -> bytes:
     """Encode any value as a YAML text."""
-    return write_block(number, write_text(2, block_text(serializer.encode_json(value).decode())))
+    return write_block(number, write_text(2, block_text(serializer.encode_unescaped(value))))
 
 
 def write_anys(number: int, value: list[Any]) -> bytes:
