@@ -12,6 +12,7 @@ import functools
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from podless.cache import fanout, watchcache
 from podless.cel import patterns
 from podless.cli import backup, restore
 from podless.codec import jsontext
-from podless.http import connection, fairness, selections, status, tls, websocket
+from podless.http import connection, fairness, selections, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
@@ -39,7 +40,6 @@ DOCS = ROOT / "docs"
 LIMITS = Limits()
 AUDIT = Audit(Path("-"))
 OLDEST_TLS = float(tls.OLDEST.name.removeprefix("TLSv").replace("_", "."))
-STATUS_OF_REASON = {reason: code for code, reason in status._REASONS.items()}
 
 Figures = Mapping[str, tuple[float, ...]]
 FIGURES: Mapping[str, Figures] = {
@@ -82,7 +82,7 @@ FIGURES: Mapping[str, Figures] = {
         "over that #": (errors.TooManyRequests.code,),
         "killed after # s of processor time": (OFFLOAD_SECONDS,),
         # limits
-        "| request line and headers | # KiB | # |": (LIMITS.head, STATUS_OF_REASON["RequestHeaderFieldsTooLarge"]),
+        "| request line and headers | # KiB | # |": (LIMITS.head, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
         "| body | # MiB | # |": (LIMITS.body, errors.TooLarge.code),
         "| # MiB; # MiB for one user | #, or": (LIMITS.held, LIMITS.held // 2, errors.TooManyRequests.code),
         "| bytes that wait for a client to read its watch | # MiB |": (LIMITS.buffer,),

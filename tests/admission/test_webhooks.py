@@ -120,6 +120,20 @@ def test_a_patch_is_carried_out_and_what_it_makes_gets_defaults(world: World) ->
     assert world.client.get(world.path("x")).body["spec"] == made.body["spec"]
 
 
+def test_later_webhooks_see_the_unknown_fields_that_a_webhook_added(world: World) -> None:
+    seen = []
+
+    def look(call: Object) -> Object:
+        seen.append(call["request"]["object"]["spec"])
+        return review(call)
+
+    world.hook(patching({"op": "add", "path": "/spec/unknown", "value": 1}), mutating=True)
+    world.hook(look)
+    made = world.create("x", color="red")
+    assert seen == [{"color": "red", "replicas": 1, "unknown": 1}]
+    assert made.body["spec"] == {"color": "red", "replicas": 1}
+
+
 def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     reads: list[type] = []

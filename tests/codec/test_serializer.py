@@ -57,6 +57,15 @@ def test_numbers_are_as_go_encodes_them_again(raw: bytes, value: Any) -> None:
     assert same(jsontext.parse_json(raw), value)
 
 
+def test_json_has_the_escapes_of_go() -> None:
+    value = {"<a>": "b&c\u2028\u2029\u2030"}
+    assert serializer.encode_json(value) == rb'{"\u003ca\u003e":"b\u0026c\u2028\u2029' + '\u2030"}'.encode()
+    assert serializer.encode_sorted(value) == serializer.encode_json(value)
+    assert rb"\u003ca" in serializer.encode_pretty(value)
+    assert serializer.encode_unescaped(value) == '{"<a>":"b&c\u2028\u2029\u2030"}'
+    assert serializer.decode_json(serializer.encode_json(value)) == value
+
+
 @pytest.mark.parametrize(
     ("raw", "value"),
     [
