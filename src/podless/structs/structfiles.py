@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.lazy import compile_late
 from podless.runtime.release import NEWEST, Release
 from podless.structs import gotypes
 from podless.structs.gotypes import Canonical, GoType, ListOf, MapOf, Raw, String, Union
@@ -47,7 +48,7 @@ _SHARED: Mapping[str, GoType] = {
 _BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # first words of a block's header
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # separates a line and its description
-_DATED = re.compile(r"\b(?:since|ahead|until|before|gate)=")
+_DATED = compile_late(r"\b(?:since|ahead|until|before|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
 _NAMED = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
@@ -70,12 +71,13 @@ class FieldsError(ValueError):
 
 
 class _Block(NamedTuple):
-    """The place of a block in a file. word: its kind. start, size: in bytes."""
+    """The place of a block in a file. word: its kind. start, size: in bytes. options: of a struct, "" for none."""
 
     path: Path
     word: str
     start: int
     size: int
+    options: str
 
 
 def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
@@ -225,10 +227,10 @@ class StructFile:
             elif word == "like" and arguments.strip():
                 base = self._find_blocks(self._root / f"{arguments.strip()}.fields")
             elif word in _BLOCKS and arguments.strip():
-                name = arguments.split(None, 1)[0]
+                name, _, options = arguments.partition(_TEXT)[0].strip().partition(" ")
                 if name in blocks:
                     raise _make_error(path, start, f"{name} is there twice")
-                blocks[name] = _Block(path, _BLOCKS[word], start, len(block_text))
+                blocks[name] = _Block(path, _BLOCKS[word], start, len(block_text), options)
             else:
                 raise _make_error(path, start, f"a block begins with {', '.join(_BLOCKS)}, enum or like, and a name")
         return base | blocks
@@ -252,9 +254,8 @@ class StructFile:
             self._enums[match[1]] = tuple(match[2].split(","))
 
     def _make_struct(self, name: str, block: _Block) -> Struct:
-        head = self._read_block(name, block)[0].partition(_TEXT)[0]
         union: tuple[str, tuple[str, ...]] | None = None
-        words = head.split()[2:]
+        words = block.options.split()
         for word in words:
             key, equals, value = word.partition("=")
             if key == "union" and equals:
@@ -283,19 +284,22 @@ class StructFile:
                 raise _make_error(block.path, block.start, "this is no `number name type options # text`", index)
             number, name, pointer, kind, options = match.groups()
             try:
-                attributes = _read_options(options)
-                if not self._release.is_in_span(_make_span(attributes.pop("since", ""), attributes.pop("until", ""))):
-                    continue
-                if not self._release.has_reached(attributes.pop("ahead", "")):
-                    continue
-                if (before := attributes.pop("before", "")) and self._release.has_reached(before):
-                    continue
-                if self._release.has_feature(attributes.get("gate", "")):
-                    attributes.pop("gate", None)
-                fields.append(Field(name, self._get_type(kind), int(number), pointer == "*", **attributes))
+                attributes = _read_options(options) if options else {}
+                if not attributes or self._has_field(attributes):
+                    fields.append(Field(name, self._get_type(kind), int(number), pointer == "*", **attributes))
             except ValueError as error:
                 raise _make_error(block.path, block.start, f"{name}: {error}", index) from None
         return tuple(fields)
+
+    def _has_field(self, attributes: dict[str, Any]) -> bool:
+        """Return whether the release has a field. Removes conditions from its attributes, but a gate that is off."""
+        release = self._release
+        if release.has_feature(attributes.get("gate", "")):
+            attributes.pop("gate", None)
+        span = _make_span(attributes.pop("since", ""), attributes.pop("until", ""))
+        before = attributes.pop("before", "")
+        is_new = release.has_reached(attributes.pop("ahead", ""))
+        return is_new and release.is_in_span(span) and not (before and release.has_reached(before))
 
     def _get_type(self, text: str) -> GoType:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""
