@@ -2,7 +2,7 @@
 
 Requests and controllers measure their steps themselves (runtime/watchdog.py). The heartbeat finds everything else that
 a loop calls (timers, deliveries, commits, incoming bytes) from outside, so a callback costs nothing extra. The thread
-schedules a callback of its own on the loop (a beat) and checks 25 times a second whether it ran, 5 times a second if
+schedules a callback of its own on the loop (a beat) and checks 25 times a second whether it ran, once a second if
 the loop is idle. Only if a beat is late, the thread reads the stack of the loop's thread. When the beat runs, the loop
 was held since the beat was sent, or since the last check after which no other measured work began. So a measured time
 is at most one interval too short. Callbacks in one iteration of the loop without measured work in between count as one:
@@ -23,7 +23,7 @@ from podless.runtime.stacks import StackFrame, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
 _INTERVAL = 0.04  # seconds between two checks; each takes the GIL from the loop's thread
-_IDLE_INTERVAL = 0.2  # seconds between two checks while the loop is idle
+_IDLE_INTERVAL = 1.0  # seconds between two checks while the loop is idle; each wakes two threads
 _IDLE_SHARE = 0.02  # share of the time between two checks; a loop that works less is idle
 _RUNNERS = {slices.__file__, watchdog.__file__}  # modules that only run other work
 _PACKAGE = Path(__file__).parent.parent
