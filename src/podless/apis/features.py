@@ -10,6 +10,7 @@ Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -119,7 +120,7 @@ def _read_stages(words: Sequence[str]) -> tuple[Stage, ...]:
 
 
 GATES: Final[Mapping[str, FeatureGate]] = {  # sorted by name
-    name: FeatureGate(name, effect, tuple(words.split()))
+    name: FeatureGate(name, effect, tuple(map(sys.intern, words.split())))  # few words differ
     for name, effect, words in read_rows(Path(__file__).with_name("gates.txt"))
 }
 # name of a change: the releases that have it

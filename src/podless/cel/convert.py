@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
 from podless.codec import gobase64, gotime, serializer
+from podless.runtime.lazy import compile_late
 
 _GO = {
     str: "string",
@@ -167,7 +167,7 @@ _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
 }
 
 
-_URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
+_URL_SAFE = compile_late(r"[A-Za-z0-9_\-\r\n]*")
 
 
 def _decode_base64(text: str) -> bytes:

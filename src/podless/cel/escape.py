@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from podless.runtime.lazy import compile_late
 
 RESERVED = frozenset(
     (
@@ -10,12 +10,12 @@ RESERVED = frozenset(
         *("loop", "namespace", "null", "package", "return", "true", "var", "void", "while"),
     )
 )
-_PLAIN = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
-_ALLOWED = re.compile(r"[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*\Z")
-_ESCAPABLE = re.compile(r"__|[-./]")
+_PLAIN = compile_late(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_ALLOWED = compile_late(r"[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*\Z")
+_ESCAPABLE = compile_late(r"__|[-./]")
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _UNESCAPES = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
-_ESCAPED = re.compile(r"__([^_]+)__")
+_ESCAPED = compile_late(r"__([^_]+)__")
 
 
 def escape_name(name: str) -> str | None:

@@ -20,7 +20,7 @@ _RAW_TRIPLE = r"[rR](?:\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)''')"
 _RAW = r"[rR](?:\"[^\"\n\r]*\"|'[^'\n\r]*')"
 _STRING = f"(?:{_RAW_TRIPLE}|{_RAW}|{_TRIPLE}|{_SINGLE})"
 
-_TOKEN = re.compile(
+_TOKEN = compile_late(
     rf"""
     (?P<skip>[\t\ \r\n\f]+|//[^\n]*)
     |(?P<STRING>[bB]?{_STRING})

@@ -8,10 +8,11 @@ from typing import Any
 
 from podless.cel.types import BYTES, DOUBLE, INT, STRING, UINT, Type
 from podless.cel.values import Uint
+from podless.runtime.lazy import compile_late
 
 _MAX_DIGITS = 1000
 _PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
+_ESCAPE = compile_late(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
 
 
 def _parse_digits(digits: str) -> int:

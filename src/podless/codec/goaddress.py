@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from podless.codec import gotext
+from podless.runtime.lazy import compile_late
 
-_GROUP = re.compile("[0-9a-fA-F]+")
-_FIRST = re.compile("[.:%]")
+_GROUP = compile_late("[0-9a-fA-F]+")
+_FIRST = compile_late("[.:%]")
 
 
 class _BadAddress(Exception):

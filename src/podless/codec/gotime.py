@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from podless.codec import gotext
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
 LOCAL = "2006-01-02T15:04:05"
@@ -250,7 +251,7 @@ def find_duration_fault(text: str) -> str:
 
 
 # the word is optional, so that the pattern reads no digit twice
-_WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\xb5]++))?")
+_WORDS = compile_late(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\xb5]++))?")
 _UNITS = (
     (("ns", "nano"), 1),
     (("us", "\N{MICRO SIGN}s", "micro"), 10**3),

@@ -8,15 +8,16 @@ from urllib.parse import quote
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
 from podless.runtime.dataclass import dataclass
+from podless.runtime.lazy import compile_late
 from podless.runtime.release import has
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
-_CONTROL = re.compile("[\0-\x1f\x7f]")
-_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_PORT = re.compile(r":[0-9]*\Z")
-_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
+_SCHEME = compile_late(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_CONTROL = compile_late("[\0-\x1f\x7f]")
+_BAD_ESCAPE = compile_late("%(?![0-9A-Fa-f]{2})")
+_PORT = compile_late(r":[0-9]*\Z")
+_USER = compile_late(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
 # an ASCII character that Go does not accept in a host, or an escape of one
-_NOT_HOST = re.compile("%(?!25)(?![89A-Fa-f][0-9A-Fa-f])|[\0-\x7f](?<![A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"%])")
+_NOT_HOST = compile_late("%(?!25)(?![89A-Fa-f][0-9A-Fa-f])|[\0-\x7f](?<![A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"%])")
 _IN_USER = "-_.~$&+,;="  # besides letters and digits, not escaped in user and password
 _ZONE = "%25"
 

@@ -10,6 +10,7 @@ import re
 from typing import Any, NoReturn
 
 from podless.codec import gotext
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 
 # Go allows 10000 levels; podless could not encode deeper values than these again.
@@ -17,13 +18,13 @@ MAX_DEPTH = 250
 _MAX_REPEATS = 100  # as many as kube-apiserver reports
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
-INVALID_BYTES = re.compile("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
-BLANKS = re.compile(r"[ \t\r\n]*+")
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
-_STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
+INVALID_BYTES = compile_late("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
+BLANKS = compile_late(r"[ \t\r\n]*+")
+_STRING = compile_late(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
+_STRING_PART = compile_late(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_NUMBER = compile_late(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
 _PAIR = r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})"
-_ESCAPE = re.compile(_PAIR + r"|\\u([0-9a-f]{4})|\\(.)", re.IGNORECASE)
+_ESCAPE = compile_late(_PAIR + r"|\\u([0-9a-f]{4})|\\(.)", re.IGNORECASE)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS: dict[str, tuple[str, Any]] = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 

@@ -85,7 +85,7 @@ def _make_fault(error: Exception, pattern: str) -> PatternFault:
     return PatternFault(f"error parsing regexp: {_WORDS.get(cause, cause)}: `{detail}`")
 
 
-_QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
+_QUOTED = lazy.compile_late(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
 
 
 def end_quotation(pattern: str) -> str:

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from podless.codec import patterns
 from podless.runtime import patternprice
 from podless.runtime.bounded import WeightAccount, bounded_cache
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 
 MAX_PRICE = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
@@ -168,8 +169,8 @@ class Matcher:
 
 
 # patterns of one class of plain characters, as for many names and images
-_SINGLE_CLASS = re.compile(r"\^\[(-?(?:\w-\w|[\w./:,])*-?)\]([+*])\$", re.ASCII)
-_RANGE = re.compile(r"(\w)-(\w)", re.ASCII)
+_SINGLE_CLASS = compile_late(r"\^\[(-?(?:\w-\w|[\w./:,])*-?)\]([+*])\$", re.ASCII)
+_RANGE = compile_late(r"(\w)-(\w)", re.ASCII)
 
 
 def _read_single_class(pattern: str) -> tuple[str, bool] | None:

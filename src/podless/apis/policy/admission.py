@@ -5,7 +5,6 @@ Source: Kubernetes' pod-security-admission, with kube-apiserver's defaults: with
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
@@ -32,7 +31,7 @@ Labels = dict[str, str]
 _PREFIX = "pod-security.kubernetes.io/"
 _LEVELS = ("privileged", "baseline", "restricted")
 _LATEST = "latest"
-_VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
+_VERSION = lazy.compile_late(r"v1\.(0|[1-9][0-9]*)")
 _BAD_LEVEL, _BAD_VERSION = f"must be one of {', '.join(_LEVELS)}", 'must be "latest" or "v1.x"'
 
 _WATCHED = ("", "ephemeralcontainers", "resize")

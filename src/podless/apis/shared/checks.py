@@ -5,7 +5,6 @@ Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/vali
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from podless.meta import field, names, objectmeta
 from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
@@ -24,7 +24,7 @@ _MAX_MODE = 0o777
 _MAX_ID = (1 << 31) - 1
 _MIN_TOKEN, _MAX_TOKEN = 600, 1 << 32  # seconds
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-_PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
+_PATH_SCAN = compile_late(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
 _IN_TEMPLATES = ("annotations", "labels")
 _NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 

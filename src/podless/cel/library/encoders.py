@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
 from podless.cel.decls import Library, declare_function, declare_global, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost
 from podless.cel.types import BYTES, STRING
 from podless.codec import gobase64
+from podless.runtime.lazy import compile_late
 
-_ALPHABET = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
+_ALPHABET = compile_late(r"[A-Za-z0-9+/]*={0,2}\Z")
 
 
 def _decode_base64(text: str) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import math
-import re
 
 from podless.cel import values
 from podless.cel.decls import Library, declare_function, declare_global, declare_method, member, overload
@@ -14,6 +13,7 @@ from podless.cel.types import BOOL, INT, STRING, opaque_type
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
 from podless.runtime.dataclass import dataclass
+from podless.runtime.lazy import compile_late
 
 IP_TYPE, CIDR_TYPE = opaque_type("net.IP"), opaque_type("net.CIDR")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -47,7 +47,7 @@ class Cidr:
 
 values.NAMES[Ip] = "net.IP"
 values.NAMES[Cidr] = "net.CIDR"
-_BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
+_BITS = compile_late(r"(?:0|[1-9][0-9]*)\Z")
 
 
 def _parse_address(text: str) -> Address:

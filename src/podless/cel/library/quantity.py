@@ -12,9 +12,10 @@ from podless.cel.sizes import traversal_cost, unit_cost
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct_type
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
+from podless.runtime.lazy import compile_late
 
 QUANTITY = struct_type("kubernetes.Quantity")
-_QUANTITY = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
+_QUANTITY = compile_late(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
 _DIGITS = 18  # decimal digits that fit 64 bits
 _BINARY_DIGITS = 15
 _NANO = -9

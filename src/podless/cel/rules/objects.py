@@ -16,6 +16,7 @@ from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
+from podless.runtime.lazy import compile_late
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 from podless.runtime.release import has
@@ -28,7 +29,7 @@ _LONGEST_MESSAGE = 5 * 1024
 _COMPILE_STEPS = 2000  # steps for compiling a rule: it takes as long as walking this many items
 _BUDGET_MESSAGE = "validation failed due to running out of cost budget, no further validation rules will be run"
 _NO_FIELDS: Schema = {}
-_PATH_STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
+_PATH_STEP = compile_late(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
 _ABSENT = object()  # the value of a variable that has none

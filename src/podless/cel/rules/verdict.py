@@ -7,7 +7,6 @@ programs are not kept.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import sha256
@@ -20,6 +19,7 @@ from podless.cel.parser import MAX_SIZE
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each, each_part
 from podless.runtime.release import NEWEST, Release, has
 
@@ -33,7 +33,7 @@ _KEYWORDS = (
     *("x-kubernetes-int-or-string", "x-kubernetes-embedded-resource"),
 )
 _RESOURCE_NAMES = frozenset(("kind", "apiVersion", "metadata", "name", "generateName"))
-_IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_IDENTIFIER = compile_late("[A-Za-z_][A-Za-z0-9_]*")
 _CACHE_SIZE = 1024  # verdicts in the cache
 _MAX_ERROR_TEXT = 4096  # maximum characters of errors in a cached verdict
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 
 Values = list[Any]
@@ -15,7 +15,7 @@ Step = Callable[[Values], Values]
 # maximum values: unions and descents can multiply them
 _MAX = 1 << 20
 _CHARGE_INTERVAL = 512  # values examined between two charges
-_SLICE = re.compile(r"(-?[0-9]*+)(:-?[0-9]*+)?(:-?[0-9]*+)?")
+_SLICE = compile_late(r"(-?[0-9]*+)(:-?[0-9]*+)?(:-?[0-9]*+)?")
 
 
 class PathFault(Exception):

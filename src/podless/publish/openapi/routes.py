@@ -6,7 +6,6 @@ differ in the dialect. Operations that are not served are left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,6 +15,7 @@ from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
+from podless.runtime.lazy import compile_late
 from podless.runtime.release import has
 from podless.structs.gotypes import Bool, Int, ListOf, String
 
@@ -164,7 +164,7 @@ def model_name(group: str, version: str, kind: str) -> str:
     return ".".join([*reversed(group.split(".")), version, kind])
 
 
-_BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # separators of words in a path
+_BETWEEN = compile_late(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # separators of words in a path
 
 
 def camel_case(text: str, first: bool) -> str:

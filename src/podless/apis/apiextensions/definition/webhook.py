@@ -6,7 +6,6 @@ Source: apiextensions-apiserver's validation and apiserver's util/webhook; the p
 from __future__ import annotations
 
 import base64
-import re
 from bisect import bisect_left
 
 from podless.codec import gourl
@@ -14,6 +13,7 @@ from podless.codec.gotext import Literal
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 
@@ -21,8 +21,8 @@ REVIEWS = ("v1", "v1beta1")
 _STRATEGIES = ("None", "Webhook")
 _ONLY = "should not be set when strategy is not set to Webhook"
 _FORM = "; desired format: https://host[/path]"
-_BEGIN = re.compile(rb"-----BEGIN ([^\n-]*+)-----[^\S\n]*+\n")
-_END = re.compile(rb"-----END ([^\n-]*+)-----")
+_BEGIN = compile_late(rb"-----BEGIN ([^\n-]*+)-----[^\S\n]*+\n")
+_END = compile_late(rb"-----END ([^\n-]*+)-----")
 
 
 def check_conversion(conversion: Object | None, path: str, *, old: Object | None, any_bundle: bool) -> list[FieldError]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.meta import names
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
 # names of ThirdPartyResources: cron-tab.mygroup.example.com defines the kind CronTab in mygroup.example.com. Source:
@@ -15,7 +15,7 @@ from podless.runtime.meter import each
 
 _SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
 _TOO_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
-_WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
+_WORDS = compile_late(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
 _KIND = (
     "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
     "CronTab"
