@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from podless.cel.rules import NodeRules
+from podless.cel import types
+from podless.cel.policies import Activation, Environment
+from podless.cel.program import Program
+from podless.cel.rules import NodeRules, verdict
 from tests.races import interleaved, together
 
 
@@ -86,3 +89,40 @@ def test_no_rule_is_lost_when_two_threads_use_fresh_ones() -> None:
         together(*[partial(use, rules, told)] * 2)
         use(rules, told)
         assert told == []
+
+
+def test_two_threads_judge_fresh_rules_alike() -> None:
+    told: list[Any] = []
+
+    def judge(schemas: list[dict[str, Any]]) -> None:
+        told.append([verdict.judge_node(schema, resource=False) for schema in schemas])
+
+    for number in range(10):
+        text = {"type": "string", "maxLength": number + 1}
+        properties = {"a": text, "b": {"type": "integer"}}
+        rules = ["self.a == self.b", f"self.a.size() < {number}", "oldSelf.a == self.a"]
+        schemas = [ruled(rule, type="object", properties=properties) for rule in rules]
+        verdict._compute_cached.cache_clear()  # type: ignore[attr-defined]
+        together(*[partial(judge, schemas)] * 2)
+        judge(schemas)
+        assert told == told[:1] * 3
+        told.clear()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_threads_evaluate_fresh_programs_of_a_policy_alike(seed: int) -> None:
+    environment, told = Environment(composed=True), list[Any]()
+    environment.declare_variable("names", "object.names.map(name, name + 'x')")
+    programs = [
+        environment.compile_expression(source, (types.BOOL,))
+        for source in ("variables.names.exists(name, name == 'bx')", "1 / object.zero == 1 || object.names.size() == 2")
+    ]
+
+    def evaluate() -> None:
+        for program in programs:
+            assert isinstance(program.program, Program)
+            activation = Activation({"object": {"names": ["a", "b"], "zero": 0}}, environment.variables)
+            told.append(activation.evaluate(program))
+
+    interleaved("podless/cel/", evaluate, evaluate, seed=seed, longest=300)
+    assert told == [True] * 4

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from podless.meta import names, selectors
 from podless.runtime.bounded import bounded_cache
 from podless.structs import defaults, structs
 from podless.structs.gotypes import BOOL, INT32, INT_OR_STRING, QUANTITY, STRING, TIME, ListOf, MapOf
@@ -83,6 +85,21 @@ def test_fresh_messages_are_the_same_on_two_threads() -> None:
 
 def _encode(messages: Messages, struct: Struct, obj: dict[str, Any], told: list[bytes]) -> None:
     told.append(messages.encode(struct, obj))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_fresh_selectors_and_syntaxes_match_the_same_wherever_a_thread_interrupts_the_other(seed: int) -> None:
+    labels, fields = selectors.parse_labels("a in (b,c),!d,e!=f"), selectors.parse_fields("a=b,c!=d,a=b")
+    syntax, told = replace(names.LABEL_VALUE), list[Any]()
+
+    def match() -> None:
+        told.append([labels.matches({"a": "b"}), labels.matches({"a": "b", "d": ""}), labels.required_label])
+        told[-1] += [fields.names, fields.matches({"a": "b", "c": ""}.__getitem__)]
+        told[-1] += [syntax.find_errors("a-b"), syntax.find_errors("-"), syntax.find_errors("a" * 64)]
+
+    interleaved("podless/", match, match, seed=seed, longest=30)
+    match()
+    assert told == told[:1] * 3
 
 
 def test_messages_that_could_not_be_described_are_described_later(monkeypatch: pytest.MonkeyPatch) -> None:
