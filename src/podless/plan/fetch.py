@@ -11,16 +11,14 @@ from podless.apis.catalog import ALL
 from podless.kinds.kind import Kind
 from podless.plan.applyset import ApplySet
 from podless.plan.baseline import Baseline
-from podless.plan.dependents import fetch_pruned
 from podless.plan.manifests import Identity, Item
-from podless.plan.members import fetch_members, find_parent
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
+from podless.plan.pruned import fetch_members, fetch_pruned, find_parent
 from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
-from podless.plan.roles import fetch_roles
-from podless.plan.rules import fetch_policies, fetch_quotas
+from podless.plan.rules import fetch_policies, fetch_quotas, fetch_roles
 from podless.plan.run import Say
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
