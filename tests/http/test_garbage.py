@@ -1,13 +1,14 @@
-"""What a refused request was about is free once it is answered: nothing of it waits for the collector of cycles."""
+"""What a request was about is free once it is answered: nothing of it waits for the collector of cycles."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 
 import pytest
 
@@ -18,16 +19,19 @@ from podless.http.limits import Limits
 from podless.http.message import HTTPRequest, Response
 from podless.meta.errors import BadRequest
 from podless.offload import offloop
-from tests.conftest import Client
+from tests.conftest import CRDS, Client, definition, gadget
 from tests.cost import Allowance
 
 SOURCE = str(Path(podless.__file__).parent)
 MAPS = "/api/v1/namespaces/default/configmaps"
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+TEXT = {"type": "string"}
 
 
 @contextmanager
-def no_frames_left() -> Iterator[None]:
-    """Fails where frames of ours, and so all that they know, are in circles after what is done within it."""
+def no_garbage_left() -> Iterator[None]:
+    """Fails where objects of ours are in circles after what is done within it."""
     gc.collect()
     gc.disable()
     try:
@@ -35,13 +39,20 @@ def no_frames_left() -> Iterator[None]:
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
         gc.set_debug(0)
-        codes = [found.f_code for found in gc.garbage if isinstance(found, FrameType)]
+        left = [name for found in gc.garbage if (name := name_ours(found))]
         gc.garbage.clear()
     finally:
         gc.set_debug(0)
         gc.enable()
-    left = [code.co_qualname for code in codes if code.co_filename.startswith(SOURCE)]
     assert not left, left
+
+
+def name_ours(found: object) -> str:
+    """The name of a frame, a function or an instance of ours, "" where it is none."""
+    if isinstance(found, FrameType | FunctionType):
+        code = found.f_code if isinstance(found, FrameType) else found.__code__
+        return code.co_qualname if code.co_filename.startswith(SOURCE) or code.co_filename[0] == "<" else ""
+    return f"{kind.__module__}.{kind.__qualname__}" if (kind := type(found)).__module__.startswith("podless.") else ""
 
 
 @pytest.mark.parametrize(
@@ -56,7 +67,7 @@ def no_frames_left() -> Iterator[None]:
     ids=["number", "type", "long and cut off", "long and invalid", "a long label"],
 )
 def test_bodies_that_are_refused(client: Client, body: bytes, status: int) -> None:
-    with no_frames_left():
+    with no_garbage_left():
         for _ in range(3):
             assert client.post(MAPS, body).status == status
 
@@ -66,9 +77,94 @@ def test_bodies_whose_work_is_cut_off(client: Client, monkeypatch: pytest.Monkey
         b'{"metadata": {"name": "a"}, "data": {' + b", ".join(b'"k%d": "v"' % number for number in range(5000)) + b"}}"
     )
     monkeypatch.setattr(offloop, "make_meter", lambda seconds, loop: Allowance(1000))
-    with no_frames_left():
+    with no_garbage_left():
         for _ in range(3):
             assert client.post(MAPS, body).status == 504
+
+
+def wait_for(client: Client, path: str, status: int) -> None:
+    for _ in range(1000):
+        if client.get(path).status == status:
+            return
+    raise AssertionError(path)
+
+
+def test_a_definition_that_is_used_and_deleted(client: Client) -> None:
+    spec = {
+        "type": "object",
+        "properties": {"size": {"type": "integer"}, "names": {"type": "object", "properties": {"a": TEXT}}},
+        "x-kubernetes-validations": [{"rule": "!has(self.size) || self.size >= 0 && self.names.a != 'b'"}],
+    }
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    with no_garbage_left():
+        for number in range(2):
+            group = f"garbage{number}.io"
+            assert client.post(CRDS, definition(group, schema=schema)).status == 201
+            gadgets = f"/apis/{group}/v1/namespaces/default/gadgets"
+            wait_for(client, gadgets, 200)
+            assert client.post(gadgets, gadget(group, "a", spec={"size": 1, "names": {"a": "a"}})).status == 201
+            assert client.post(gadgets, gadget(group, "b", spec={"size": -1, "names": {}})).status == 422
+            assert client.send("DELETE", f"{CRDS}/gadgets.{group}").status == 200
+            wait_for(client, gadgets, 404)
+
+
+def test_a_policy_that_denies_and_is_deleted(client: Client) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "object.metadata.name != 'garbage'"}],
+    }
+    binding = {"policyName": "garbage", "validationActions": ["Deny"]}
+    bad = {"metadata": {"name": "garbage"}}
+    with no_garbage_left():
+        assert client.post(POLICIES, {"metadata": {"name": "garbage"}, "spec": spec}).status == 201
+        assert client.post(BINDINGS, {"metadata": {"name": "garbage"}, "spec": binding}).status == 201
+        for _ in range(1000):
+            if client.post(f"{MAPS}?dryRun=All", bad).status == 422:
+                break
+        assert client.post(f"{MAPS}?dryRun=All", bad).status == 422
+        assert client.send("DELETE", f"{BINDINGS}/garbage").status == 200
+        assert client.send("DELETE", f"{POLICIES}/garbage").status == 200
+        wait_for(client, f"{POLICIES}/garbage", 404)
+
+
+UNREACHABLE = {"url": "https://127.0.0.1:1/"}
+
+
+def test_webhooks_that_do_not_answer(client: Client) -> None:
+    hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    rule = {"apiGroups": ["garbage.io"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["gadgets"]}
+    hook = {"admissionReviewVersions": ["v1"], "sideEffects": "None", "clientConfig": UNREACHABLE, "rules": [rule]}
+    hooked = {"metadata": {"name": "garbage"}, "webhooks": [hook | {"name": "garbage.example.com"}]}
+    crd = definition("garbage.io")
+    crd["spec"]["versions"].append(crd["spec"]["versions"][0] | {"name": "v2", "storage": False})
+    asked = {"conversionReviewVersions": ["v1"], "clientConfig": UNREACHABLE}
+    crd["spec"]["conversion"] = {"strategy": "Webhook", "webhook": asked}
+    gadgets = "/apis/garbage.io/v1/namespaces/default/gadgets"
+    assert client.post(CRDS, crd).status == 201
+    wait_for(client, gadgets, 200)
+    assert client.post(gadgets, gadget("garbage.io", "a")).status == 201
+    assert client.post(hooks, hooked).status == 201
+    with no_garbage_left():
+        for _ in range(3):
+            assert client.get(gadgets.replace("v1", "v2")).status == 500
+            assert client.post(gadgets, gadget("garbage.io", "b")).status == 500
+    assert client.send("DELETE", f"{hooks}/garbage").status == 200
+    assert client.send("DELETE", f"{CRDS}/gadgets.garbage.io").status == 200
+    wait_for(client, gadgets, 404)
+
+
+def test_bodies_that_end_early(client: Client, server: podless.Server) -> None:
+    host, port = server.url.removeprefix("http://").split(":")
+    head = f"POST {MAPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {server.token}\r\nContent-Length: 9999\r\n\r\n"
+    with no_garbage_left():
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(head.encode() + b"{")
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):
+                    pass
+        assert client.get("/version").status == 200
 
 
 async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +181,7 @@ async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyP
     answer = flow._handle_shared("a", request)
     monkeypatch.setattr(fairness, "_TURN", 0.002)
     assert asyncio.iscoroutine(answer)
-    with no_frames_left():
+    with no_garbage_left():
         with pytest.raises(BadRequest):
             await answer
         del answer

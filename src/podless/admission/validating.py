@@ -112,8 +112,12 @@ class _PolicyRun:
             await self.add_annotations(evaluation)
         for key, values in self.annotations.items():
             self.attr.annotate(key, ", ".join(values))
-        if self.denied is not None:
-            raise self.denied
+        denied, self.denied = self.denied, None
+        try:
+            if denied is not None:
+                raise denied
+        finally:
+            del denied  # its traceback refers to this frame
 
     def record_denial(self, source: PolicyFault | Invocation[ValidatingPolicy], failure: ValidationFailure) -> None:
         """Record a denial. Only the first one is reported."""

@@ -242,9 +242,13 @@ class ValidatingAdmissionWebhook(_WebhookList):
             answers = await asyncio.gather(
                 *(self._check_write(index, *call, subject) for index, call in enumerate(calls))
             )
-        for answer in answers:
-            if answer is not None:
-                raise answer
+        refusal = next((answer for answer in answers if answer is not None), None)
+        del answers
+        try:
+            if refusal is not None:
+                raise refusal
+        finally:
+            del refusal  # its traceback refers to this frame
 
     async def _check_write(
         self, index: int, webhook: Webhook, version: Version, subject: AdmissionSubject

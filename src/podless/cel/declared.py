@@ -12,7 +12,7 @@ from podless.cel import types
 from podless.cel.escape import escape_name, unescape_field
 from podless.cel.types import Type
 from podless.runtime.jsonobject import Schema
-from podless.runtime.memo import fill_attribute, find_value, remember_value
+from podless.runtime.memo import fill_attribute, remember_value
 from podless.runtime.meter import charge
 from podless.runtime.release import has
 
@@ -29,20 +29,50 @@ _FORMATS = {
 _SCALARS = {"boolean": ("bool", types.BOOL, 4), "number": ("double", types.DOUBLE, 1), "integer": ("int", types.INT, 1)}
 _PLAIN_KINDS = frozenset(("int", "string", "bool", "dyn"))
 _WHOLE_KINDS = frozenset(("int", "dyn"))
+_ITEMS, _VALUES = "@idx", "@elem"  # steps in the names of types, from a list or map to its items
 
 
 class Declared:
-    """All types of a schema by name, each made at first use.
+    """All types of a schema by name, each made at first use. name: of the root's type, without a dot.
 
     with_floats: a float is allowed for an integer, because clients can send one.
     """
 
-    __slots__ = ("root", "structs", "with_floats")
+    __slots__ = ("_name", "root")
 
     def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType", with_floats: bool = False) -> None:
-        self.structs: dict[str, Decl] = {}
+        self._name = name
+        self.root = _Declarer(with_floats).declare(schema, resource, name)
+
+    def find_struct(self, struct: str) -> Decl | None:
+        """Return the declaration of a struct type, None if the schema does not have it."""
+        name, *steps = struct.split(".")
+        decl = self.root if name == self._name else None
+        charge(len(steps))
+        for step in steps:
+            if decl is None:
+                return None
+            decl = decl.items if step in (_ITEMS, _VALUES) else decl.find_field(step)
+        return decl
+
+    def find_field_type(self, struct: str, name: str) -> Type | None:
+        """Return the type of a field of a struct type."""
+        decl = self.find_struct(struct)
+        field = decl.find_field(name) if decl is not None else None
+        return None if field is None else field.type
+
+    def can_construct(self, struct: str) -> bool:
+        """Return False: rules cannot construct structs."""
+        return False
+
+
+class _Declarer:
+    """Declares the parts of a schema, at the first use of each."""
+
+    __slots__ = ("with_floats",)
+
+    def __init__(self, with_floats: bool) -> None:
         self.with_floats = with_floats
-        self.root = self.declare(schema, resource, name)
 
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
         """Return the declaration of a schema; None if expressions cannot use the value."""
@@ -68,7 +98,7 @@ class Declared:
         items = schema.get("items")
         if not isinstance(items, dict):
             return None
-        item_decl = self.declare(items, bool(items.get("x-kubernetes-embedded-resource")), f"{name}.@idx")
+        item_decl = self.declare(items, bool(items.get("x-kubernetes-embedded-resource")), f"{name}.{_ITEMS}")
         if item_decl is None:
             return None
         limit = schema.get("maxItems")
@@ -80,7 +110,7 @@ class Declared:
     def _declare_object(self, schema: Schema, name: str) -> Decl | None:
         values = schema.get("additionalProperties")
         if isinstance(values, dict):
-            value_decl = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.@elem")
+            value_decl = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.{_VALUES}")
             if value_decl is None:
                 return None
             limit = schema.get("maxProperties")
@@ -88,9 +118,7 @@ class Declared:
             decl = Decl(self, "map", types.map_of(types.STRING, value_decl.type), schema, 2, max_items)
             decl.items = value_decl
             return decl
-        decl = Decl(self, "object", types.struct_type(name), schema, -1, 0)
-        remember_value(self.structs, name, lambda: decl)
-        return decl
+        return Decl(self, "object", types.struct_type(name), schema, -1, 0)
 
     def _declare_text(self, schema: Schema) -> Decl:
         longest = schema.get("maxLength")
@@ -105,16 +133,6 @@ class Declared:
             max_items = max((len(item.encode()) for item in schema["enum"] if isinstance(item, str)), default=0)
         return Decl(self, kind, type_, schema, min_bytes, max_items)
 
-    def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field of a struct type."""
-        decl = find_value(self.structs, struct)
-        field = decl.find_field(name) if decl is not None else None
-        return None if field is None else field.type
-
-    def can_construct(self, struct: str) -> bool:
-        """Return False: rules cannot construct structs."""
-        return False
-
 
 class Decl:
     """The declaration of a part of a schema.
@@ -124,11 +142,12 @@ class Decl:
     """
 
     __slots__ = (
-        "_fields", "_min_bytes", "_plain", "items", "keys", "kind", "max_items", "nullable", "owner", "schema", "type",
+        "_declarer", "_fields", "_min_bytes", "_plain", "items", "keys", "kind", "max_items", "nullable", "schema",
+        "type",
     )  # fmt: skip
 
-    def __init__(self, owner: Declared, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
-        self.owner = owner
+    def __init__(self, declarer: _Declarer, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
+        self._declarer = declarer
         self.kind = kind
         self.type = type_
         self.schema = schema
@@ -155,7 +174,7 @@ class Decl:
         if usual is None or (usual != name and (usual != f"__{name}__" or not has("CELPlainKeywords"))):
             return None
         embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
-        return self.owner.declare(field_schema, embedded, f"{self.type.name}.{usual}")
+        return self._declarer.declare(field_schema, embedded, f"{self.type.name}.{usual}")
 
     def iterate_fields(self) -> Iterator[tuple[str, str, Decl]]:
         """Yield all fields: the name in expressions, the name in JSON, the declaration."""
@@ -178,7 +197,7 @@ class Decl:
             if field_schema is None or field_schema.get("default") is not None:
                 continue
             embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
-            decl = self.owner.declare(field_schema, embedded, f"{self.type.name}.{escape_name(name) or name}")
+            decl = self._declarer.declare(field_schema, embedded, f"{self.type.name}.{escape_name(name) or name}")
             if decl is not None:
                 total += len(name.encode()) + decl.min_bytes + 4
         return total
@@ -200,7 +219,7 @@ class Decl:
 
     def _check_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
-            return not (self.owner.with_floats and self.kind in _WHOLE_KINDS)
+            return not (self._declarer.with_floats and self.kind in _WHOLE_KINDS)
         if self.kind == "list":
             assert self.items is not None
             return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.is_plain

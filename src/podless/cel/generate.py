@@ -46,7 +46,8 @@ def generate_program(
     source = writer.join_source(f"def program({', '.join((*params, 'limit'))}):")
     charge(len(source) // _CHARACTERS)
     exec(compile(source, "<cel>", "exec"), writer.names)
-    program: Callable[..., tuple[Any, int]] = writer.names["program"]
+    # the function does not call itself; keeping it here would make a reference cycle
+    program: Callable[..., tuple[Any, int]] = writer.names.pop("program")
     return program
 
 

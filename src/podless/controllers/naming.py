@@ -157,7 +157,12 @@ class _GroupClaim:
         self._key = names.keys.key("", group)
         self._revision = 0
         self.is_read = False
-        self.along = CombinedCommit((asyncio.Lock(),), self._claim_operations)
+        self._lock = asyncio.Lock()
+
+    @property
+    def along(self) -> CombinedCommit:
+        """The key, for the commit of the names."""
+        return CombinedCommit((self._lock,), self._claim_operations)  # keeping it would make a reference cycle
 
     def _claim_operations(self) -> Sequence[Operation]:
         return (Operation(self._key, StoredValue(b""), self._revision),) if self.is_read else ()

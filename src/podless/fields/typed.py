@@ -142,28 +142,93 @@ class NodePlan(NamedTuple):
     nested: list[tuple[str, str, MapShape | None, ListShape | None]]
 
 
+class _Children(dict[str, tuple[str, "Shape", bool]]):
+    """The results of `MapShape.find_child` for declared fields, each made at the first use.
+
+    It does not refer to the map shape, because that would make a reference cycle.
+    """
+
+    __slots__ = ("_make", "declared")
+
+    def __init__(self, declared: Mapping[str, Any], make: Make) -> None:
+        self.declared = declared
+        self._make = make
+
+    def __missing__(self, name: str) -> tuple[str, Shape, bool]:
+        charge(_NEW_SHAPE)
+        return remember_value(self, name, lambda: (f"f:{name}", self._make(self.declared[name]), True))
+
+
 class _Plans(dict[Any, Any]):
     """The plans of a map, made at the first use; None for values with undeclared fields, and if there are too many.
 
-    typed: the keys have the types of the fields after their names (`FieldTypes`), and the plans are `MapPlan`s;
-    otherwise the keys are only the names, and the plans `NodePlan`s.
+    The keys are the names of the fields.
     """
 
-    __slots__ = ("_form", "_typed")
+    __slots__ = ("_children", "_unowned")
 
-    def __init__(self, form: MapShape, *, typed: bool) -> None:
-        self._form = form
-        self._typed = typed
+    def __init__(self, children: _Children, unowned: Fields) -> None:
+        self._children = children
+        self._unowned = unowned
 
     def __missing__(self, key: Any) -> Any:
-        form, names = self._form, key[0] if self._typed else key
-        if not form.declared or len(names) > _MAX_PLANNED:
+        declared, names = self._children.declared, self._names_of(key)
+        if not declared or len(names) > _MAX_PLANNED:
             return None
         plans = own_table(self)
         plan = plans.get(key)
-        if plan is None and len(plans) < _MAX_PLANS and form.declared.keys() >= set(names):
-            plan = plans[key] = form.make_plan(*key) if self._typed else form.make_node_plan(names)
+        if plan is None and len(plans) < _MAX_PLANS and declared.keys() >= set(names):
+            plan = plans[key] = self._make_plan(key)
         return plan
+
+    def _names_of(self, key: Any) -> tuple[str, ...]:
+        names: tuple[str, ...] = key
+        return names
+
+    def _make_plan(self, names: tuple[str, ...]) -> Any:
+        """Return a new `NodePlan` for values with these declared fields."""
+        marked: Fields = {} if SELF in self._unowned else {SELF: LEAF}
+        nested: list[tuple[str, str, MapShape | None, ListShape | None]] = []
+        for key in names:
+            name, shape, _ = self._children[key]
+            if self._unowned.get(name) == LEAF:
+                continue
+            marked[name] = LEAF
+            map_form = shape.map if shape.map is not None and not shape.map.atomic else None
+            list_form = shape.list if shape.list is not None and shape.list.associative else None
+            if map_form is not None or list_form is not None:
+                nested.append((key, name, map_form, list_form))
+        return NodePlan(marked, nested)
+
+
+class _TypedPlans(_Plans):
+    """Plans by `FieldTypes`."""
+
+    __slots__ = ()
+
+    def _names_of(self, key: Any) -> tuple[str, ...]:
+        names: tuple[str, ...] = key[0]
+        return names
+
+    def _make_plan(self, key: Any) -> MapPlan | None:
+        """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
+        names, types = key
+        leaves: list[str] = []
+        nested: list[tuple[str, str, Shape, MapShape | None]] = []
+        for field, kind in zip(names, types, strict=True):
+            name, shape, _ = self._children[field]
+            form = shape.map
+            if kind in shape.types:
+                leaves.append(field)
+            elif name in self._unowned and not self._unowned[name]:
+                return None
+            else:
+                nested.append((field, name, shape, form if kind is dict and form and not form.atomic else None))
+        owned = {name: LEAF for name in map(_NAME, leaves) if name not in self._unowned}
+        types_by_name = dict(zip(names, types, strict=True))
+        leaf_types = tuple(types_by_name[key] for key in leaves)
+        read = None if NONE in leaf_types else _make_reader(leaves)
+        return MapPlan(owned, nested, tuple(leaves), read, leaf_types)
 
 
 class MapShape:
@@ -197,9 +262,9 @@ class MapShape:
         self._make = make
         self._element = element
         self._owned: Shape | None = None
-        self.children: dict[str, tuple[str, Shape | None, bool]] = {}
-        self.plans = _Plans(self, typed=True)
-        self.node_plans = _Plans(self, typed=False)
+        self.children = _Children(declared, make)
+        self.plans = _TypedPlans(self.children, unowned)
+        self.node_plans = _Plans(self.children, unowned)
         self.atomic = atomic
         self.defaults = defaults or {}
         self.unowned = unowned
@@ -211,8 +276,7 @@ class MapShape:
         if cached is not None:
             return cached
         if name in self.declared:
-            charge(_NEW_SHAPE)
-            return remember_value(self.children, name, lambda: (f"f:{name}", self._make(self.declared[name]), True))
+            return self.children[name]
         return f"f:{name}", self.element, False
 
     @property
@@ -243,11 +307,11 @@ class MapShape:
         return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without_unowned(_UNOWNED))
 
     def _without_unowned(self, unowned: Fields) -> Shape:
-        def make_shape(name: str) -> Any:
-            shape, nested = self.find_child(name)[1], unowned.get(f"f:{name}")
-            return (
-                shape.map._without_unowned(nested) if nested and shape is not None and shape.map is not None else shape
-            )
+        children = self.children
+
+        def make_shape(name: str) -> Shape:
+            shape, nested = children[name][1], unowned.get(f"f:{name}")
+            return shape.map._without_unowned(nested) if nested and shape.map is not None else shape
 
         declared = {name: name for name in self.declared}
         return Shape(map=MapShape(declared, make_shape, self.element, self.atomic, unowned=unowned))
@@ -265,42 +329,6 @@ class MapShape:
             return None
         is_equal = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
         return plan if is_equal else None
-
-    def make_plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
-        """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
-        leaves: list[str] = []
-        nested: list[tuple[str, str, Shape, MapShape | None]] = []
-        for key, kind in zip(names, types, strict=True):
-            name, shape, _ = self.find_child(key)
-            assert shape is not None
-            form = shape.map
-            if kind in shape.types:
-                leaves.append(key)
-            elif name in self.unowned and not self.unowned[name]:
-                return None
-            else:
-                nested.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
-        owned = {name: LEAF for name in map(_NAME, leaves) if name not in self.unowned}
-        types_by_name = dict(zip(names, types, strict=True))
-        leaf_types = tuple(types_by_name[key] for key in leaves)
-        read = None if NONE in leaf_types else _make_reader(leaves)
-        return MapPlan(owned, nested, tuple(leaves), read, leaf_types)
-
-    def make_node_plan(self, names: tuple[str, ...]) -> NodePlan:
-        """Return a new plan for values with these declared fields."""
-        marked: Fields = {} if SELF in self.unowned else {SELF: LEAF}
-        nested: list[tuple[str, str, MapShape | None, ListShape | None]] = []
-        for key in names:
-            name, shape, _ = self.find_child(key)
-            assert shape is not None
-            if self.unowned.get(name) == LEAF:
-                continue
-            marked[name] = LEAF
-            map_form = shape.map if shape.map is not None and not shape.map.atomic else None
-            list_form = shape.list if shape.list is not None and shape.list.associative else None
-            if map_form is not None or list_form is not None:
-                nested.append((key, name, map_form, list_form))
-        return NodePlan(marked, nested)
 
 
 def _make_reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:

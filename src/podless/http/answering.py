@@ -171,6 +171,7 @@ class ConnectionResponder:
         finally:
             if self._closing:
                 self._in.release_body(request)
+                request.source = None
 
     # answers
 

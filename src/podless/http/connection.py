@@ -72,6 +72,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         for request in (*self._waiting, self._in.request, None if working else self._current):
             if isinstance(request, HTTPRequest):
                 self._in.release_body(request)
+                request.source = None
         self._waiting.clear()
         self._in.fail_reader(BadRequest(_LOST))
         if self._stop_stream is not None:

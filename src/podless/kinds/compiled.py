@@ -90,6 +90,7 @@ class CompiledDefinition:
         return True
 
     def __del__(self) -> None:
+        _account.remove_holder(self._account_entry)
         self._free_tables()
 
     def _free_tables(self) -> None:
@@ -115,7 +116,7 @@ class _AccountEntry:
     __slots__ = ("_form",)
 
     def __init__(self, form: CompiledDefinition) -> None:
-        self._form = ref(form, lambda _: _account.remove_holder(self))
+        self._form = ref(form)
 
     def drop_value(self, forced: bool = False) -> bool:
         form = self._form()

@@ -131,27 +131,29 @@ class Converter:
             return
         flight = ("under way", kind.group, version.name, kind.changed)
         batch: list[Entry] = []
-        waiting: dict[asyncio.Task[None], None] = {}
+        waiting: dict[asyncio.Task[None], asyncio.Task[None]] = {}
         size = 0
         for entry in entries:
             if not _must_convert(kind, version, entry):
                 continue
             task = entry.forms.get(flight)
             if task is not None:
-                waiting[task] = None
+                waiting[task] = task
                 continue
             together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
             if batch and (not together or len(batch) >= _MAX_OBJECTS or size + len(entry.body) > _MAX_BYTES):
-                await self._send_review(kind, version, batch, flight)
+                await asyncio.shield(self._send_review(kind, version, batch, flight))
                 batch, size = [], 0
             batch.append(entry)
             size += len(entry.body)
+        task = None
+        # no variable may refer to a task that fails: the traceback of its error refers to this frame
         if batch:
-            await self._send_review(kind, version, batch, flight)
-        for task in waiting:
-            await asyncio.shield(task)
+            await asyncio.shield(self._send_review(kind, version, batch, flight))
+        while waiting:
+            await asyncio.shield(waiting.pop(next(iter(waiting))))
 
-    async def _send_review(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
+    def _send_review(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> asyncio.Task[None]:
         """Send one review in its own task, which continues for other callers if one is cancelled."""
         task = asyncio.get_running_loop().create_task(self._convert_batch(kind, version, batch))
         for entry in batch:
@@ -164,7 +166,7 @@ class Converter:
                 finished.exception()  # retrieved so that asyncio does not log it; the callers get it from the task
 
         task.add_done_callback(forget_batch)
-        await asyncio.shield(task)
+        return task
 
     async def _convert_batch(self, kind: Kind, version: Version, batch: list[Entry]) -> None:
         name = view.stored_version(kind, batch[0])

@@ -140,9 +140,9 @@ class Kind:
 
         return publish_values
 
-    @made_once
+    @property
     def views(self) -> tuple[Kind, ...]:
-        """Return all kinds that show the same objects."""
+        """All kinds that show the same objects. Keeping them would make a reference cycle."""
         home = self.home or self
         return (home, *home.read_others())
 

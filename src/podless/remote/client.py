@@ -25,6 +25,7 @@ from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 from podless.runtime.option import ReportedError
+from podless.runtime.traces import drop_tracebacks
 
 if TYPE_CHECKING:
     import aiohttp
@@ -145,11 +146,13 @@ class WebhookClient:
                 except (aiohttp.ServerDisconnectedError, ConnectionResetError):
                     # the webhook may have closed a kept connection meanwhile
                     status, media, answer = await self._send_request(target, url, body, limit)
-        except TimeoutError:
+        except TimeoutError as error:
+            drop_tracebacks(error)
             raise CallTimeout(f"{prefix}context deadline exceeded") from None
         except RemoteError as error:
             raise RemoteError(f"{prefix}{error}") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
+            drop_tracebacks(error)  # frames of aiohttp refer to it, and to the body
             raise RemoteError(prefix + _describe_failure(error, target)) from None
         if media and not _MEDIA.fullmatch(media):
             raise RemoteError("Internal error occurred: mime: invalid media parameter")

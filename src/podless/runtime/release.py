@@ -100,8 +100,13 @@ class ReleaseRecorder:
         self._token: Token[Release] | None = None
         self._names = _RecordedNames(release.without)
         self._spans: set[str] = set()
-        self._words: set[tuple[str, str]] = set()
-        self.release = replace(release, without=self._names, wording=self._word_error)
+        self._words = words = set[tuple[str, str]]()
+
+        def word_error(field: str, text: str) -> str:  # a method would make a reference cycle
+            words.add((field, text))
+            return release.word_error(field, text)
+
+        self.release = replace(release, without=self._names, wording=word_error)
 
     def __enter__(self) -> Self:
         self._token = CURRENT.set(self.release)
@@ -130,10 +135,6 @@ class ReleaseRecorder:
             and all(other.is_in_span(span) == plain.is_in_span(span) for span in self._spans)
             and all(other.word_error(*words) == plain.word_error(*words) for words in self._words)
         )
-
-    def _word_error(self, field: str, text: str) -> str:
-        self._words.add((field, text))
-        return self._plain.word_error(field, text)
 
 
 class _RecordedNames(frozenset[str]):

@@ -59,7 +59,7 @@ class _TypedStructs(PolicyStructs):
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
         for objects in self._declared:
-            if struct in objects.structs:
+            if objects.find_struct(struct) is not None:
                 return objects.find_field_type(struct, name)
         return super().find_field_type(struct, name)
 
