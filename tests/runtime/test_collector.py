@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -42,14 +43,17 @@ class Seen:
             self.objects.append(sum(len(gc.get_objects(number)) for number in range(about["generation"] + 1)))
 
 
-def run(work: Callable[[Seen], Any], many: int = 1 << 40, too_many: int = 1 << 40) -> Seen:
-    """Run work beside a collector whose limits are small. many, too_many: blocks after which all is looked through."""
+def run(work: Callable[[Seen], Any], new: int = 1 << 40, blocks: int = 1 << 40) -> Seen:
+    """Run work beside a collector whose limits are small. new: blocks after which all is looked through.
+
+    blocks: the most with which it is.
+    """
     seen = Seen()
 
     async def main() -> None:
         gc.collect()
         gc.freeze()
-        collector = Collector(MAX, many, too_many, 0.01)
+        collector = Collector(MAX, new, blocks, 0.01)
         collector.start()
         gc.set_threshold(300, 4, 100)
         gc.callbacks.append(seen)  # after the collector's own
@@ -139,21 +143,24 @@ def test_exempt_garbage_is_collected_while_the_loop_is_idle() -> None:
         async with asyncio.timeout(30):
             await freed.wait()
 
-    run(work, many=MAX)
+    run(work, new=MAX)
 
 
-def test_a_run_over_all_objects_that_frees_little_makes_the_next_one_wait_for_more() -> None:
+def test_many_objects_are_not_looked_through_until_they_are_few() -> None:
     kept: list[Any] = []
 
     async def work(seen: Seen) -> None:
-        first = exempt_rings(1, kept)
-        async with asyncio.timeout(30):
-            await first.wait()
-        second = exempt_rings()
+        freed = exempt_rings(1, kept)
+        before = len(seen.objects)
         await asyncio.sleep(0.1)
-        assert not second.is_set()
+        assert not freed.is_set()
+        assert max(seen.objects[before:], default=0) <= 2 * MAX
+        freed_later = exempt_rings(2 * MAX)
+        kept.clear()
+        async with asyncio.timeout(30):
+            await freed_later.wait()
 
-    run(work, many=5 * MAX)
+    run(work, new=MAX, blocks=sys.getallocatedblocks() + 7 * MAX)
 
 
 def test_work_that_pauses_the_collector_is_not_interrupted() -> None:
@@ -163,17 +170,7 @@ def test_work_that_pauses_the_collector_is_not_interrupted() -> None:
             await asyncio.sleep(0.1)
         assert not freed.is_set()
 
-    run(work, many=MAX)
-
-
-def test_all_work_is_interrupted_before_garbage_uses_up_the_memory() -> None:
-    async def work(seen: Seen) -> None:
-        freed = exempt_rings()
-        with pause_gc():
-            async with asyncio.timeout(30):
-                await freed.wait()
-
-    run(work, many=MAX, too_many=2 * MAX)
+    run(work, new=MAX)
 
 
 def test_little_that_is_kept_is_not_looked_through() -> None:

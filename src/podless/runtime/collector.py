@@ -4,7 +4,8 @@ A run holds the interpreter for 0.2 to 1 us per object, so a run over a million 
 Long work pauses the collector (runtime/gcpause.py), and all objects that it creates are young when the pause ends. So
 the objects of each run are estimated before it. If they are too many, all objects are exempted from collection, like
 those of the start, which takes no time. Exempt objects are freed as usual when nothing refers to them; only unreachable
-cycles stay. A run over all objects, which cannot be divided, collects these while the loop is idle.
+cycles stay. Requests leave none (tests/http/test_garbage.py). A run over all objects, which cannot be divided, collects
+those of anything else: while the loop is idle, and only while there are few objects.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from typing import Final, Literal
 
 MAX: Final = 50_000  # objects that one run looks through while requests may wait
 # blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
-_IDLE_RUN: Final = 2_000_000  # the next run waits until the loop is idle
-# share of these blocks; a run that frees less was not worth its time, so the next one waits for twice as many
-_MIN_FREED: Final = 0.25
-_FORCED_RUN: Final = 10_000_000  # a busy loop is interrupted: memory that is never freed would be worse
+_MIN_NEW: Final = 100_000
+# maximum of a run over all objects, which takes up to 90 ms for them; a new server has 230,000
+_MAX_BLOCKS: Final = 500_000
 _OBSERVED: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
+_MAX_OBSERVED: Final = 64.0  # the same, if it was busy or the blocks were too many several times in succession
 _IDLE_SHARE: Final = 0.05  # share of this time; a loop that works less is idle
 # young objects that start a run, and runs that start one of the next generation: the middle one stays small
 _THRESHOLDS: Final = 5_000, 4, 100
@@ -31,16 +32,17 @@ _THRESHOLDS: Final = 5_000, 4, 100
 class Collector:
     """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
 
-    objects: maximum of one run. idle, forced: blocks, as above. observed: seconds for which the loop is observed.
+    objects: maximum of one run. new: minimum of new blocks for a run over all objects. blocks: its maximum of blocks.
+    observed: seconds for which the loop is observed.
     """
 
     def __init__(
-        self, objects: int = MAX, idle: int = _IDLE_RUN, forced: int = _FORCED_RUN, observed: float = _OBSERVED
+        self, objects: int = MAX, new: int = _MIN_NEW, blocks: int = _MAX_BLOCKS, observed: float = _OBSERVED
     ) -> None:
         self._max_objects = objects
-        self._min_blocks = self._idle_run_blocks = idle  # of the first run, and of the next one
-        self._forced_run_blocks = forced
-        self._observed_seconds = observed
+        self._min_new_blocks = new
+        self._max_blocks = blocks
+        self._min_seconds = self._observed_seconds = observed
         self._second = self._last = 0  # maximum objects of these generations
         self._baseline = 0  # the smallest number of blocks since the last run over all objects
         self._time_before = 0.0  # processor time of the loop's thread when the timer was set
@@ -102,18 +104,20 @@ class Collector:
             self._timer = self._loop.call_later(self._observed_seconds, self._examine_all)
 
     def _examine_all(self) -> None:
-        """Collect among all objects if enough memory may be garbage and the loop is idle."""
+        """Collect among all objects if some memory may be garbage, the objects are few and the loop is idle."""
         self._timer = None
         # before the blocks are counted, which takes 0.1 ms per million of them
         idle = gc.isenabled() and time.thread_time() - self._time_before < self._observed_seconds * _IDLE_SHARE
         blocks = sys.getallocatedblocks()  # to count the exempt objects takes 1,000 times as long
         self._baseline = min(self._baseline, blocks)
-        new_blocks = blocks - self._baseline
-        if new_blocks <= self._idle_run_blocks:
-            return  # the next exemption examines them again
-        if not idle and new_blocks <= self._forced_run_blocks:
+        may_be_garbage = blocks - self._baseline > self._min_new_blocks
+        if may_be_garbage and (not idle or blocks > self._max_blocks):
+            self._observed_seconds = min(2 * self._observed_seconds, _MAX_OBSERVED)
             self._observe_loop()
             return
+        self._observed_seconds = self._min_seconds
+        if not may_be_garbage:
+            return  # the next exemption examines them again
         gc.callbacks.remove(self._before_run)
         gc.unfreeze()
         gc.collect()
@@ -121,6 +125,3 @@ class Collector:
         gc.callbacks.append(self._before_run)
         self._second = self._last = 0
         self._baseline = sys.getallocatedblocks()
-        is_worthwhile = blocks - self._baseline > new_blocks * _MIN_FREED
-        blocks_for_next = self._min_blocks if is_worthwhile else 2 * self._idle_run_blocks
-        self._idle_run_blocks = min(blocks_for_next, max(self._min_blocks, self._forced_run_blocks))
