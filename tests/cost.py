@@ -137,21 +137,22 @@ def assert_growth(counts: Sequence[int], size: int, what: str = "") -> None:
 
 
 class Stretches(CPUMeter):
-    """A meter that is asked at each charge: the most lines that were executed between two of them."""
+    """A meter that is asked after so many steps: the most lines that were executed between two times."""
 
-    __slots__ = ("count", "longest")
+    __slots__ = ("count", "longest", "steps")
 
-    def __init__(self) -> None:
-        self.steps_left = self.count = self.longest = 0
+    def __init__(self, steps: int) -> None:
+        self.steps_left = self.steps = steps
+        self.count = self.longest = 0
 
     def check_time(self) -> None:
         self.longest = max(self.longest, self.count)
-        self.steps_left = self.count = 0
+        self.steps_left, self.count = self.steps, 0
 
 
-def stretch(work: Callable[[], object]) -> int:
-    """The most lines that some work executes between two charges."""
-    meter = Stretches()
+def stretch(work: Callable[[], object], steps: int = 0) -> int:
+    """The most lines that some work executes between two charges, or while it is charged so many steps."""
+    meter = Stretches(steps)
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":

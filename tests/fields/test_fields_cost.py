@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from podless.fields import jsonpatch, managers, patches, strategic
+from podless.fields.collect import collect_created
 from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
 from podless.fields.merge import WriteTarget
@@ -15,7 +16,7 @@ from podless.fields.sets import parse_set
 from podless.fields.typed import of_schema
 from podless.meta.errors import APIError
 from podless.structs.structfiles import load_struct
-from tests.cost import assert_linear
+from tests.cost import assert_linear, stretch
 
 SERVICE = load_struct("core/v1", "Service")
 
@@ -61,6 +62,17 @@ def test_lists_are_merged_and_compared_in_proportion(shift: int) -> None:
     assert_linear(
         lambda pair: merge_values(*pair, SHAPE), lambda size: (thing(size), {"set": thing(size)["set"][::-1]})
     )
+
+
+def test_shapes_are_charged_when_they_are_made() -> None:
+    """The first object of a definition makes them all. A slice ends after 1,024 steps at the earliest."""
+    part = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {}}}}
+    names = [f"f{number}" for number in range(4000)]
+    spec = {"type": "object", "properties": dict.fromkeys(names, part)}
+    shape = of_schema({"type": "object", "properties": {"spec": spec}})
+    obj = {"apiVersion": "g/v1", "kind": "T", "metadata": {"name": "x"}, "spec": {n: {"a": "b"} for n in names}}
+    lines = stretch(lambda: collect_created(obj, shape), 1024)
+    assert lines < 60 * len(names), "more than the walk over the object takes, which is charged at once"
 
 
 def test_apply_costs_what_is_applied() -> None:
