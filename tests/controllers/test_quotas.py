@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -195,12 +196,18 @@ def test_devices_are_counted_by_class(client: Client, home: str) -> None:
 
 
 def test_the_quotas_of_a_namespace_are_counted_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several at once would hold the loop for the sum of their first slices."""
+    """Several at once would hold the loop for the sum of their first slices, and so would several in a row."""
     update_usage = QuotaController._update_usage
-    running, most = 0, 0
+    running, most, turns, began = 0, 0, 0, list[int]()
+
+    def count_turn() -> None:
+        nonlocal turns
+        turns += 1
 
     async def count_running(self: QuotaController, entry: Entry) -> None:
         nonlocal running, most
+        asyncio.get_running_loop().call_soon(count_turn)
+        began.append(turns)
         running += 1
         most = max(most, running)
         try:
@@ -223,3 +230,4 @@ def test_the_quotas_of_a_namespace_are_counted_one_after_the_other(monkeypatch: 
         until(is_counted)
         client.close()
     assert most == 1
+    assert len(began) == len({*began})

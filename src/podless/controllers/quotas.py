@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
 from podless.apis.core import usage
@@ -69,6 +70,7 @@ class QuotaController(Controller):
         # one after the other: a namespace can have many quotas for thousands of resources
         for entry in self._collection.entries_under(self._kind.keys.scope(key))[0]:
             await self.api.off_loop.slices.slice_coroutine(self._update_usage(entry))
+            await asyncio.sleep(0)  # many that end within their first slices would hold the loop together
 
     async def _update_usage(self, entry: Entry) -> None:
         """Update the status of a quota to the current usage."""
