@@ -18,7 +18,7 @@ from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
-from podless.http.current import reads_wait
+from podless.http.current import make_read_gate
 from podless.http.flows import Flows
 from podless.http.held import ClientMemory
 from podless.http.limits import Limits
@@ -326,7 +326,7 @@ class App:
             held,
             cluster.api.pace,
             cluster.api.watchdog,
-            reads_wait(cluster.api),
+            make_read_gate(cluster.api),
             self._measured.note_answer,
         )
         self._measured.list_unanswered = self._listener.list_unanswered

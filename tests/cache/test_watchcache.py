@@ -82,7 +82,7 @@ def test_past_states_and_events_are_those_of_the_model(
         await collection.load()
         assert early or collection.oldest == min(world.history[-1].values(), default=len(world.history))
         for revision, state in enumerate(world.history):
-            entries = await collection.under_at(PREFIX, revision)
+            entries = await collection.read_entries_at(PREFIX, revision)
             assert {entry.key: entry.revision for entry in entries} == state
             assert [entry.key for entry in entries] == sorted(state)
             assert all(b'"resourceVersion":"%d"' % entry.revision in entry.body for entry in entries)

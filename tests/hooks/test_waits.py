@@ -376,7 +376,7 @@ def test_a_worker_polls_as_long_as_questions_come_soon(monkeypatch: pytest.Monke
     assert ask_after(polling, clock, POLLED / 2)
     polling.start_wait()
     polls = 0
-    while polling.goes_on():
+    while polling.should_poll():
         polls += 1
     assert polls < 2000
     assert clock.now - 1000.0 < 0.1 + 2 * POLLED
@@ -391,7 +391,7 @@ def test_a_worker_polls_for_the_next_question_after_a_rare_disturbance(monkeypat
         polling.start_wait()
         disturbed = number % 10 == 0
         clock.yielded = POLLED / 4 if disturbed else 0.000001
-        assert polling.goes_on() is not disturbed
+        assert polling.should_poll() is not disturbed
 
 
 def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,14 +400,14 @@ def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: p
     for _ in range(100_000):  # 10 seconds
         if ask_after(polling, clock, 0.0001):
             polling.start_wait()
-            assert not polling.goes_on()
+            assert not polling.should_poll()
             tries += 1
     assert 5 < tries < 60
     clock.yielded = 0.000001
     while not ask_after(polling, clock, 0.0001):
         pass
     polling.start_wait()
-    assert polling.goes_on()
+    assert polling.should_poll()
 
 
 APP_OF_COROUTINES = """

@@ -211,7 +211,7 @@ async def test_of_many_handshakes_few_go_on_in_one_turn_of_the_loop(monkeypatch:
             now += 0.001
             done.append(self._number)
 
-    at_once = [turns.go_on(cast(Any, One(number))) for number in range(20)]
+    at_once = [turns.continue_or_queue(cast(Any, One(number))) for number in range(20)]
     assert at_once == [True] + [False] * 19
     most = before = 1
     for _ in range(100):
@@ -219,7 +219,7 @@ async def test_of_many_handshakes_few_go_on_in_one_turn_of_the_loop(monkeypatch:
         most, before = max(most, len(done) - before), len(done)
     assert done == list(range(20))
     assert most == 1
-    assert turns.go_on(cast(Any, One(20)))  # and afterwards nobody waits
+    assert turns.continue_or_queue(cast(Any, One(20)))  # and afterwards nobody waits
 
 
 async def test_who_waits_for_a_handshake_is_not_read_from(

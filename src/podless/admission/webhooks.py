@@ -145,7 +145,7 @@ class _WebhookList(Plugin):
     def _make_subject(self, attr: AdmissionAttributes) -> AdmissionSubject:
         return AdmissionSubject(attr, self._state, self._authorizer)
 
-    async def _called_for(self, webhook: Webhook, subject: AdmissionSubject) -> Version | None:
+    async def _find_called_version(self, webhook: Webhook, subject: AdmissionSubject) -> Version | None:
         """Return the version in which a webhook gets the object, None if the write does not match. Raises APIError."""
         if webhook.by_rules:
             return webhook.matching.decide_by_rules(subject.attr)
@@ -231,7 +231,7 @@ class ValidatingAdmissionWebhook(_WebhookList):
         subject = self._make_subject(attr)
         calls = []
         for webhook in self._applicable_hooks(attr.operation, attr.kind, attr.subresource):
-            version = await self._called_for(webhook, subject)
+            version = await self._find_called_version(webhook, subject)
             if version is not None:
                 calls.append((webhook, version))
         if not calls:
@@ -283,7 +283,7 @@ class MutatingAdmissionWebhook(_WebhookList):
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionWebhook")
         subject = self._make_subject(attr)
         for webhook in self._applicable_hooks(attr.operation, attr.kind, attr.subresource):
-            version = await self._called_for(webhook, subject)
+            version = await self._find_called_version(webhook, subject)
             if version is None or rounds.skips_call(attr, webhook.key):
                 continue
             if await self._call_mutating(webhook, subject, version):

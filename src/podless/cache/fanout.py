@@ -63,7 +63,7 @@ class DeliveryQueue:
         until = _clock() + _TURN
         while ready:
             fanout = ready.popleft()
-            if fanout.go_on(until):
+            if fanout.deliver_until(until):
                 ready.append(fanout)
             if ready and _clock() > until:
                 self._call_soon()
@@ -168,7 +168,7 @@ class Fanout:
                 self.remove_follower(follower)
             call_handler(follower.handler, batch)
 
-    def go_on(self, until: float) -> bool:
+    def deliver_until(self, until: float) -> bool:
         """Deliver batches until a deadline. Returns whether to continue in the next turn of the loop."""
         until = min(until + self._size * _HURRY, until + _MAX_TURN)
         began = _clock()

@@ -284,7 +284,7 @@ class WatchCache:
         """Return whether the loaded state is also that of `revision`."""
         return self.loaded and revision >= self.changed
 
-    async def under_at(self, prefix: str, revision: int) -> list[Entry]:
+    async def read_entries_at(self, prefix: str, revision: int) -> list[Entry]:
         """Return the entries under `prefix` at `revision`, in key order. Raises HistoryCompacted.
 
         The collection need not be loaded.

@@ -105,7 +105,7 @@ GLOBALS: dict[str, Any] = {
     "construct": _construct_message,
     "equal": compare.are_equal,
     "field": _get_field,
-    "go_on": bounds.check_loop_cost,
+    "check_loop_cost": bounds.check_loop_cost,
     "has": access.has_field,
     "index": access.get_item,
     "item": _get_item,

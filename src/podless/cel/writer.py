@@ -55,7 +55,7 @@ class CodeWriter:
         """Write a check of the cost at the end of a loop's body; it also pauses for other requests now and then."""
         self.write_cost()
         self.looped = True
-        self.write_line("if c > stop: stop = go_on(c, limit)")
+        self.write_line("if c > stop: stop = check_loop_cost(c, limit)")
 
     def write_line(self, text: str) -> None:
         """Write one line."""

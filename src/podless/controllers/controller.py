@@ -137,12 +137,12 @@ class Controller:
             return  # called by the reconciliation itself
         todo = [*keys]
         if len(todo) > 1:
-            await asyncio.gather(*map(self._done_with, todo))
+            await asyncio.gather(*map(self._wait_until_done, todo))
         else:
             for key in todo:
-                await self._done_with(key)
+                await self._wait_until_done(key)
 
-    async def _done_with(self, key: str) -> None:
+    async def _wait_until_done(self, key: str) -> None:
         while True:
             if self.queue.is_taken(key):
                 await self.queue.wait_for_key(key)

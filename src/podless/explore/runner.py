@@ -32,7 +32,7 @@ class Runner:
         expected: the watches that the controller opens when it starts, None if unknown. fresh: start the controller for
         this run.
         """
-        reused = None if fresh else await self._come_back()
+        reused = None if fresh else await self._rewind_last()
         if reused is None:
             await self.end_controller()
             await self._laboratory.reset_state()
@@ -45,7 +45,7 @@ class Runner:
             await self.end_controller()
             raise
 
-    async def _come_back(self) -> Trial | None:
+    async def _rewind_last(self) -> Trial | None:
         """Return the previous run, with its controller at rest in the state after its start; None if that fails."""
         if self._last_trial is None or self._last_trial.is_worn or self._failures >= _FAILURES:
             return None

@@ -60,7 +60,7 @@ class Polling:
             self._pause = self._pause * 0.9 if self._pause > _PAUSE / 2 else 0.0
         self.useful = self._able and now - self._since < POLLED and now > self._paused_until
 
-    def goes_on(self) -> bool:
+    def should_poll(self) -> bool:
         """Yield the processor, and return whether to poll once more."""
         before = time.monotonic()
         os.sched_yield()
@@ -129,7 +129,7 @@ class Worker:
         if polling.useful:
             poll = select.poll()
             poll.register(self._channel, select.POLLIN)
-            while not poll.poll(0) and polling.goes_on():
+            while not poll.poll(0) and polling.should_poll():
                 pass
         data = self._channel.recv(CHUNK)
         polling.end_wait()
@@ -231,7 +231,7 @@ class _AsyncChannel(asyncio.BufferedProtocol):
 
     def _keep_awake(self) -> None:
         """Keep the loop from sleeping."""
-        self._polls = self._polling.goes_on()
+        self._polls = self._polling.should_poll()
         if self._polls:
             self._loop.call_soon(self._keep_awake)
 

@@ -121,7 +121,7 @@ class ConnectionResponder:
     def resume_writing(self) -> None:
         """Note that the client reads again."""
         self._out.resume_sending()
-        self._turn_soon()
+        self._schedule_next()
 
     # one request after the other
 
@@ -193,7 +193,7 @@ class ConnectionResponder:
             if request is not self._in.request:
                 self._in.release_body(request)  # it has been read: the answer alone must always have room
             if not self._out.charge_answer(answer):
-                self._turn_down(request, answer)
+                self._reject_answer(request, answer)
                 return
             _report_answer(request, answer)
             request.body = b""
@@ -202,7 +202,7 @@ class ConnectionResponder:
             head = self._out.make_head(answer, self._make_close_line(request), request.flow, chunked)
             self._out.send_body(head, answer, chunked, lambda: self._finish_answer(request))
 
-    def _turn_down(self, request: HTTPRequest, answer: Response) -> None:
+    def _reject_answer(self, request: HTTPRequest, answer: Response) -> None:
         """Answer with 429 if an answer exceeds the memory limit; after a write that was carried out, disconnect."""
         work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
@@ -277,10 +277,10 @@ class ConnectionResponder:
 
     def send_close(self, data: bytes) -> None:
         """Send a last frame and end the connection, because the WebSocket client closes it."""
-        self._hang_up(data)
+        self._drop_stream(data)
         self._close_soon()
 
-    def _hang_up(self, last: bytes) -> None:
+    def _drop_stream(self, last: bytes) -> None:
         """Stop the current stream, send its last bytes, and forget its request."""
         if self._stop_stream is not None:
             self._stop_stream()
@@ -313,13 +313,13 @@ class ConnectionResponder:
         if not request.keep_alive or self._closing:
             self._close_soon()
         elif self._waiting:
-            self._turn_soon()
+            self._schedule_next()
         else:
             self.deadline = self._loop.time() + self._limits.idle_time
             if self._paused:
                 self._continue_reading()
 
-    def _turn_soon(self) -> None:
+    def _schedule_next(self) -> None:
         if self._waiting and self._current is None and not self._turning:
             self._turning = True
             self._loop.call_soon(self._begin_next)
@@ -358,7 +358,7 @@ class ConnectionResponder:
 
     def end_streams(self) -> asyncio.Task[Any] | None:
         """Stop: end streams in order and close idle connections. Returns the task of a request in progress, if any."""
-        self._hang_up(self._out.closing_bytes)
+        self._drop_stream(self._out.closing_bytes)
         if self._current is None:
             self._close_soon()
             return None

@@ -16,8 +16,8 @@ from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_
 from podless.http.negotiate import PLAIN, AnswerForm
 from podless.http.nonresource import NonResourcePaths
 from podless.http.render import (
-    lay_out,
     longest_object,
+    prepare_layout,
     prepare_list,
     render_quickly,
     render_response,
@@ -194,7 +194,7 @@ class APIHandler:
 
     def _answer_checked(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer | Pending:
         """Answer a request that passed the checks, and cache the route of its sort."""
-        if call.subresource and connect.passed_on(call):
+        if call.subresource and connect.is_forwarded(call):
             return self._answer_connect(request, call)
         route = self._make_route(call)
         # the log of changes is not in the registry, whose changes drop the routes; see above for the prefix
@@ -285,7 +285,7 @@ class APIHandler:
     async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
         """Answer with an object or a list in an earlier state."""
         if "at" in call.query:
-            await self._history.settle_moment(call)
+            await self._history.resolve_moment(call)
         if verb == "list":
             return await self._read_later(request, call, verb, form, past=True)
         outcome = await self._history.get_past(call)
@@ -336,7 +336,7 @@ class APIHandler:
         off_loop = self._api.off_loop
         async with off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
-                lay_out(call, form)
+                prepare_layout(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)
@@ -361,7 +361,7 @@ class APIHandler:
                 outcome = await self._begin_write(write, call)
                 if call.kind.webhook is not None:
                     await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
-                lay_out(call, form)
+                prepare_layout(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)

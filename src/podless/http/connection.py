@@ -84,7 +84,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self._task.cancel()
         # breaks reference cycles, so that the memory of connection and TLS is freed now
         self._parser.drop_receiver()
-        self._parser = _DEAF
+        self._parser = _CLOSED_PARSER
         self._task = self._in.request = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -131,7 +131,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         if self._waiting or self._unparsed:
             self._pause_reading()
             if not self._waiting and self._current is None:
-                self._shared.pace.run_soon(self._out.user, self._go_on)
+                self._shared.pace.run_soon(self._out.user, self._continue_queued)
 
     def _feed_pieces(self, data: bytes | memoryview) -> None:
         start = 0
@@ -166,7 +166,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self._paused = False
             self._loop.call_soon(self._resume_reading)
 
-    def _go_on(self) -> None:
+    def _continue_queued(self) -> None:
         """Continue with requests that arrived behind others."""
         if self._paused:
             self._paused = False
@@ -197,7 +197,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         self._in.begin_request(request)
         if self._current is not None or self._waiting or self._is_flooded():
             self._waiting.append(request)
-            self._turn_soon()
+            self._schedule_next()
 
     def _is_flooded(self) -> bool:
         """Return whether too many bytes of answers wait for the client."""
@@ -212,7 +212,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         if self._current is not None or self._waiting or self._is_flooded():
             self._in.charge_queued(request)
             self._waiting.append(request)
-            self._turn_soon()
+            self._schedule_next()
             self._pause_reading()
         else:
             self._begin_answer(request)
@@ -258,7 +258,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         if self._current is None and len(self._waiting) == 1:
             self._begin_next()
         else:
-            self._turn_soon()
+            self._schedule_next()
 
     def _fail_body(self, request: HTTPRequest, error: Exception) -> None:
         """Report that the body of the current request cannot be read."""
@@ -281,5 +281,5 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self.deadline = 0.0
 
 
-_DEAF = RequestParser(cast(Any, None), 0, HTTPRequest.of)
-_DEAF.drop_receiver()
+_CLOSED_PARSER = RequestParser(cast(Any, None), 0, HTTPRequest.of)
+_CLOSED_PARSER.drop_receiver()

@@ -19,7 +19,7 @@ from podless.verbs.call import API
 _PATHS = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
 
 
-def reads_wait(api: API) -> Gate | None:
+def make_read_gate(api: API) -> Gate | None:
     """Return the gate, None if no other server can write to the store."""
     if api.store.prompt:
         return None
@@ -87,7 +87,7 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
             if isinstance(answer, (Response, Stream)):
                 scope.ended = True
                 return answer
-            return _to_its_end(answer, scope)
+            return _await_in_scope(answer, scope)
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             state = request.current
@@ -102,7 +102,7 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
     return wrap_handler
 
 
-async def _to_its_end(pending: Pending, scope: FreshnessScope) -> Answer:
+async def _await_in_scope(pending: Pending, scope: FreshnessScope) -> Answer:
     try:
         return await pending
     finally:

@@ -14,6 +14,7 @@ from podless.codec import gotext, gotime
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
+from podless.runtime.meter import TIMEOUT_TEXT
 
 _MAX = 60.0  # seconds; longer timeouts have no effect
 _LONGEST = 100  # maximum characters of a duration; Go rejects such long numbers too
@@ -39,7 +40,7 @@ def with_request_deadline(handler: Handler) -> Handler:
         try:
             answer = handler(request)
             if isinstance(answer, (Response, Stream)):
-                return answer if time.monotonic() < until else too_late()
+                return answer if time.monotonic() < until else make_timeout_answer()
             return _await_until(asyncio.ensure_future(answer), until)
         finally:
             DEADLINE.reset(outside)
@@ -52,7 +53,7 @@ async def _await_until(work: asyncio.Future[Answer], until: float) -> Answer:
         return await asyncio.wait_for(asyncio.shield(work), max(until - time.monotonic(), 0))
     except TimeoutError:
         work.add_done_callback(_ignore_result)
-        return too_late()
+        return make_timeout_answer()
 
 
 def _ignore_result(work: asyncio.Future[Answer]) -> None:
@@ -61,10 +62,16 @@ def _ignore_result(work: asyncio.Future[Answer]) -> None:
         work.exception()
 
 
-def too_late() -> Response:
+def make_timeout_answer() -> Response:
     """Return a real server's answer to a request that exceeds its timeout: a Status without kind."""
-    text = "Timeout: request did not complete within the allotted timeout"
-    body = {"metadata": {}, "status": "Failure", "message": text, "reason": "Timeout", "details": {}, "code": 504}
+    body = {
+        "metadata": {},
+        "status": "Failure",
+        "message": TIMEOUT_TEXT,
+        "reason": "Timeout",
+        "details": {},
+        "code": 504,
+    }
     return Response(504, [orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)], TEXT)
 
 

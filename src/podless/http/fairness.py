@@ -99,7 +99,7 @@ class PriorityAndFairness:
         turn: asyncio.Future[Any] = self._loop.create_future()
         queue.append((request, turn, time.monotonic()))
         self._waiting += 1
-        self._turn_soon()
+        self._schedule_turn()
         return self._await_turn(turn)
 
     def _may_start(self, user: str) -> bool:
@@ -126,7 +126,7 @@ class PriorityAndFairness:
             cost = time.thread_time() - began + extra
             self._remaining -= cost
             self._accounts[user] = account + cost
-            self._turn_soon()
+            self._schedule_turn()
 
     async def _await_turn(self, turn: asyncio.Future[Any]) -> Answer:
         try:
@@ -147,12 +147,12 @@ class PriorityAndFairness:
             self._at_work -= 1
             self._working[user] -= 1
             if self._waiting:
-                self._turn_soon()
+                self._schedule_turn()
         return self._count_watch(user, request, answer) if isinstance(answer, Stream) else answer
 
     # turns
 
-    def _turn_soon(self) -> None:
+    def _schedule_turn(self) -> None:
         if not self._turning:
             self._turning = True
             self._loop.call_soon(self._start_queued)
@@ -194,7 +194,7 @@ class PriorityAndFairness:
     def _reject_request(self, request: HTTPRequest, reason: str) -> Response:
         if self._flows is not None:
             self._flows.count_rejected(request, reason)
-        return too_many()
+        return make_too_many_answer()
 
     def _pop_request(self, user: str) -> tuple[HTTPRequest, asyncio.Future[Any], float]:
         """Return the first queued request of a user, with its future and the time since when it waits."""
@@ -252,6 +252,6 @@ class PriorityAndFairness:
             del self._watches[user]
 
 
-def too_many() -> Response:
+def make_too_many_answer() -> Response:
     """Return a real server's 429."""
     return Response(429, [_REFUSAL], TEXT, [("Retry-After", "1"), ("X-Content-Type-Options", "nosniff")])

@@ -111,7 +111,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
     """Set the impersonated user of requests. The handler raises Denied and BadRequest."""
 
     def filter_(handler: Handler) -> Handler:
-        def go_on(request: HTTPRequest, user: User) -> Answer | Pending:
+        def pass_on(request: HTTPRequest, user: User) -> Answer | Pending:
             request.sender, request.user = request.user.name, user
             if request.audit is not None:
                 request.audit.act_as(user)
@@ -121,7 +121,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             user = await off_loop.run_in_slices(
                 impersonation.impersonate_user, authorizer, request.user, impersonated, request.info.attributes
             )
-            return await settle_answer(go_on(request, user))
+            return await settle_answer(pass_on(request, user))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             try:
@@ -136,7 +136,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             user, attributes = request.user, request.info.attributes
             if authorizer.is_costly(user, *impersonation.list_checks(impersonated, attributes)):
                 return handle_later(request, impersonated)
-            return go_on(request, impersonation.impersonate_user(authorizer, user, impersonated, attributes))
+            return pass_on(request, impersonation.impersonate_user(authorizer, user, impersonated, attributes))
 
         return handle
 
@@ -156,7 +156,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
     decide = authorizer.decide_quickly
 
     def filter_(handler: Handler) -> Handler:
-        def go_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
+        def pass_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
             if request.audit is not None:
                 request.audit.set_decision(decision.allowed, decision.reason)
             if not decision.allowed:
@@ -165,7 +165,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         async def handle_later(request: HTTPRequest) -> Answer:
             decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.attributes)
-            return await settle_answer(go_on(request, decision))
+            return await settle_answer(pass_on(request, decision))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             user, attributes = request.user, request.info.attributes
@@ -173,8 +173,8 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             if decision is None:
                 return handle_later(request)
             if decision.allowed and request.audit is None:
-                return handler(request)  # what `go_on` does for nearly all requests, without the call
-            return go_on(request, decision)
+                return handler(request)  # as `pass_on` does, without the call: true for nearly all requests
+            return pass_on(request, decision)
 
         return handle
 
@@ -200,7 +200,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
     """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
 
     def filter_(handler: Handler) -> Handler:
-        def go_on_as(request: HTTPRequest, user: User) -> Answer | Pending:
+        def pass_as(request: HTTPRequest, user: User) -> Answer | Pending:
             request.user = user
             if user is ANONYMOUS:
                 _warn_of_blank(request)
@@ -209,13 +209,13 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             return handler(request)
 
         async def handle_later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
-            return await settle_answer(go_on_as(request, await pending))
+            return await settle_answer(pass_as(request, await pending))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             user = authenticator.authenticate(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
-                return go_on_as(request, user) if isinstance(user, User) else handle_later(request, user)
-            request.user = user  # what `known` does for nearly all requests, without the call
+                return pass_as(request, user) if isinstance(user, User) else handle_later(request, user)
+            request.user = user  # as `pass_as` does, without the call: true for nearly all requests
             return handler(request)
 
         return handle

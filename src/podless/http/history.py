@@ -130,7 +130,7 @@ class HistoryAnswers:
 
     # objects at earlier times
 
-    async def settle_moment(self, call: Call) -> None:
+    async def resolve_moment(self, call: Call) -> None:
         """Replace ?at=TIME by the revision of that time. Raises BadRequest, Expired."""
         try:
             at = parse_moment(options.read_text(call, "at"), clock.time())

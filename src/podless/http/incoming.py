@@ -37,7 +37,7 @@ class IncomingBody:
         if self.waiter is not None:
             if self.size > self._limits.body:
                 self._pieces.clear()
-                self.fail_reader(self.too_large())
+                self.fail_reader(self.make_too_large_error())
             elif not self.waiter.done():
                 self._pieces.append(piece)
             return True
@@ -89,7 +89,7 @@ class IncomingBody:
         else:
             size, holder = max(self.size, request.length if request.length >= 0 else limit), self
         if size > limit:
-            raise self.too_large()
+            raise self.make_too_large_error()
         if request.unrequested or request.charged:
             self.release_body(request)
         user = request.charged_user = request.user.name
@@ -106,7 +106,7 @@ class IncomingBody:
             self.waiter = None
             self._memory.note_complete(request.charged_user, self)
 
-    def too_large(self) -> TooLarge:
+    def make_too_large_error(self) -> TooLarge:
         """Return the error for a body over the limit."""
         return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 

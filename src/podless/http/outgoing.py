@@ -306,7 +306,7 @@ class StreamSink(Sink):
         self._finished = True
         if self.last:
             self._out.transport.write(self.last)
-        self._give_back()
+        self._release_charge()
         self._out.end_stream()
         self._on_end()
 
@@ -317,9 +317,9 @@ class StreamSink(Sink):
             self._source.close()
             self._source = None
         self._waiting.clear()
-        self._give_back()
+        self._release_charge()
 
-    def _give_back(self) -> None:
+    def _release_charge(self) -> None:
         size, self._size, self._own_size = self._size + self._own_size, 0, 0
         if size:
             self._out.release_stream(size)

@@ -45,7 +45,7 @@ def _check_custom(call: Call, info: RequestInfo) -> None:
 
 def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
     verb = info.verb
-    deep = info.has_extra_segments and not _leads_on(kind, info.attributes.subresource)
+    deep = info.has_extra_segments and not _allows_any_path(kind, info.attributes.subresource)
     if deep or info.prefix == "proxy" or (kind.virtual and info.name):
         raise NotServed
     if kind.namespaced != info.namespaced:
@@ -61,7 +61,7 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
         raise not_allowed(kind, verb)
 
 
-def _leads_on(kind: Kind, subresource: str) -> bool:
+def _allows_any_path(kind: Kind, subresource: str) -> bool:
     """Return whether any path may follow the subresource."""
     return subresource == "proxy" and kind.find_subresource(subresource) is not None
 
@@ -72,7 +72,7 @@ def check_subresource(call: Call, info: RequestInfo, method: str) -> None:
     if call.subresource not in kind.list_subresources(call.version):
         raise call.not_found() if kind.custom else NotServed
     subresource = kind.find_subresource(call.subresource)
-    proxied = method == "OPTIONS" and _leads_on(kind, call.subresource)
+    proxied = method == "OPTIONS" and _allows_any_path(kind, call.subresource)
     if info.verb not in (_ON_SUBRESOURCES if subresource is None else subresource.verbs) and not proxied:
         raise not_allowed(kind, info.verb)
 

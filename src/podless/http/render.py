@@ -150,7 +150,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             await api.off_loop.slices.run(find_sort_keys, entries)
 
 
-def lay_out(call: Call, form: AnswerForm) -> None:
+def prepare_layout(call: Call, form: AnswerForm) -> None:
     """Compute the columns of a table that is rendered off the loop. Call it on the loop."""
     if form.target == "Table":
         table.table_layout(call.kind, call.version)

@@ -69,7 +69,7 @@ class HandshakeQueue:
         self._last_logged = -_SAY
         self.buffer = memoryview(bytearray(_READ))
 
-    def go_on(self, secure: TLSConnection) -> bool:
+    def continue_or_queue(self, secure: TLSConnection) -> bool:
         """Continue a handshake. Returns False if it must wait for its turn."""
         if self._seconds_left > 0 and not self._queue:
             self._continue_handshake(secure)
@@ -162,7 +162,7 @@ class TLSConnection(asyncio.BufferedProtocol):
         self._in.write(self._buffer[:nbytes])
         if self._open:
             self._read_records()
-        elif not self._waiting and not self._handshakes.go_on(self):
+        elif not self._waiting and not self._handshakes.continue_or_queue(self):
             self._waiting = True
             self._raw.pause_reading()
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
 from podless.runtime.histogram import Histogram
+from podless.runtime.meter import TIMEOUT_TEXT
 from podless.runtime.option import ReportedError
 from podless.store import keys
 from podless.store.keys import StoredValue
@@ -58,7 +59,7 @@ class StoreTimeout(StoreUnreachable):
     """The store has not answered in time. The write may have succeeded, or may succeed later."""
 
     def __init__(self) -> None:
-        super().__init__("Timeout: request did not complete within the allotted timeout")
+        super().__init__(TIMEOUT_TEXT)
 
 
 class RevisionConflict(StoreError):

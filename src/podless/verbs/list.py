@@ -254,7 +254,7 @@ async def _list_entries(
     if collection.is_loaded_at(revision):
         return collection.entries_under(call.scope, start, limit)
     try:
-        entries = await collection.under_at(call.scope, revision)
+        entries = await collection.read_entries_at(call.scope, revision)
     except HistoryCompacted:
         raise Expired(_TOO_OLD) from None
     if start:

@@ -29,7 +29,7 @@ _ONE_SINCE = "at most one of `sinceTime` or `sinceSeconds` may be specified"
 _SCHEMES = ("", "http", "https")
 
 
-def passed_on(call: Call) -> bool:
+def is_forwarded(call: Call) -> bool:
     """Return whether kube-apiserver forwards such a request to a node, or to a pod or service behind it."""
     return (
         call.subresource in (*_ENDPOINTS, *_STREAMS)

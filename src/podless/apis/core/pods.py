@@ -60,7 +60,7 @@ class PodStrategy(DescribedStrategy):
         default_pod(obj)
 
     def early_warnings(self, obj: Object) -> list[str]:
-        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.confined_by(obj)]
+        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.list_apparmor_annotations(obj)]
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]

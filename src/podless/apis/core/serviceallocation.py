@@ -62,7 +62,7 @@ class AllocationPool:
     def free_address(self) -> str:
         """Return a free address. Raises PortRefused if there is none."""
         for first, last in ((_FIRST + _KEPT_ADDRESSES, _LAST), (_FIRST, _FIRST + _KEPT_ADDRESSES - 1)):
-            for number in _from_anywhere(first, last):
+            for number in _iterate_from_random(first, last):
                 if (text := str(ipaddress.IPv4Address(number))) not in self.addresses:
                     return text
         raise PortRefused("range is full")
@@ -80,7 +80,7 @@ class AllocationPool:
                 if port not in self.ports and port not in freed:
                     freed.add(port)
                     yield port
-            for port in _from_anywhere(low, high):
+            for port in _iterate_from_random(low, high):
                 if port not in self.ports and port not in freed:
                     yield port
 
@@ -275,7 +275,7 @@ def _count_items(counter: Counter[Any], items: Any, step: int) -> None:
             del counter[item]
 
 
-def _from_anywhere(first: int, last: int) -> Iterator[int]:
+def _iterate_from_random(first: int, last: int) -> Iterator[int]:
     """Yield all numbers from first to last, starting at a random one."""
     size = last - first + 1
     start = secrets.randbelow(size)

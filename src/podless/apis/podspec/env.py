@@ -155,7 +155,7 @@ def _validate_file_ref(ref: Object, path: str) -> field.Errors:
     key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
     yield from checks.validate_name(f"{path}.key", key, names.check_variable_name)
     yield from checks.validate_name(f"{path}.volumeName", volume)
-    yield from checks.no_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
+    yield from checks.reject_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
 
 
 _KINDS = {

@@ -23,7 +23,7 @@ class PodOptions:
     spread_selectors: bool = False  # invalid selectors in spread constraints
     spread_keys: bool = False  # label keys that are also in the selector
     indivisible: bool = False  # fractions of huge pages
-    far_tokens: bool = False  # token paths outside of their volume
+    has_outside_token_path: bool = False  # token paths outside of their volume
     host_sysctls: bool = False  # sysctls of host namespaces
     restarting: bool = False  # init containers with a resize policy that restarts them
     host_devices: bool = False  # devices with a user namespace

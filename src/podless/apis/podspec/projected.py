@@ -91,7 +91,7 @@ def _validate_token(token: Object, at: str, path: str, outside_paths: bool) -> f
         yield from checks.validate_local_path(f"{path}.path", file)
 
 
-def far_tokens(spec: Object) -> bool:
+def has_outside_token_path(spec: Object) -> bool:
     """Return whether a pod has token paths outside of their volume."""
     for volume in each(spec.get("volumes") or ()):
         for source in (volume.get("projected") or {}).get("sources") or ():

@@ -117,7 +117,7 @@ def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> 
         yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
-def indivisible_pages(spec: Object) -> bool:
+def has_fractional_huge_pages(spec: Object) -> bool:
     """Return whether containers of a pod have fractions of huge pages."""
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}

@@ -61,7 +61,7 @@ def set_apparmor_annotations(obj: Object) -> None:
         obj["metadata"]["annotations"] = {**added, **(obj["metadata"].get("annotations") or {})}
 
 
-def confined_by(obj: Object) -> list[str]:
+def list_apparmor_annotations(obj: Object) -> list[str]:
     """Return the annotations with AppArmor profiles of containers that lack the field."""
     return [key for _, key, _ in _list_unconfined(obj)]
 

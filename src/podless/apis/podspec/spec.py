@@ -65,7 +65,7 @@ def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: O
     """Validate volumes, claims, containers and resources."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
-        relaxed = {"outside_paths": options.far_tokens, "no_image": options.no_image}
+        relaxed = {"outside_paths": options.has_outside_token_path, "no_image": options.no_image}
         yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **relaxed)
     if spec.get("resourceClaims"):
         yield from _validate_claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)

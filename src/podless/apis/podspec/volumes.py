@@ -108,7 +108,7 @@ def host_path(source: Object, path: str) -> field.Errors:
     if not source.get("path"):
         yield field.required(f"{path}.path")
         return
-    yield from checks.no_backsteps(f"{path}.path", source["path"])
+    yield from checks.reject_backsteps(f"{path}.path", source["path"])
     kind = source.get("type")
     if kind is not None:
         yield from checks.validate_enum(f"{path}.type", kind, _HOST_PATHS, needed=False)

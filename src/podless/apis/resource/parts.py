@@ -128,13 +128,13 @@ def fully_qualified(name: str, path: str) -> field.Errors:
 
 def validate_uid(value: str, path: str) -> field.Errors:
     """Validate a UUID in canonical form."""
-    if wrong := _unlike_uuid(value):
+    if wrong := _explain_bad_uuid(value):
         yield field.invalid(path, value, f"error validating uid: {wrong}")
     elif len(value) != 36 or value != value.lower():
         yield field.invalid(path, value, _NORMAL)
 
 
-def _unlike_uuid(value: str) -> str:
+def _explain_bad_uuid(value: str) -> str:
     """Return the fault of a text that is not a UUID in any form, or "". Source: github.com/google/uuid."""
     size = len(value.encode())
     if size == 45 and value[:9].lower() != "urn:uuid:":

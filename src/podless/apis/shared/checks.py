@@ -121,7 +121,7 @@ def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> field.Err
         yield field.invalid(f"{path}.{key}", value, _MODES)
 
 
-def no_backsteps(path: str, value: str) -> field.Errors:
+def reject_backsteps(path: str, value: str) -> field.Errors:
     """Reject a path with ".."."""
     if ".." in value and ".." in value.split("/"):
         yield field.invalid(path, value, "must not contain '..'")
@@ -131,7 +131,7 @@ def validate_descending(path: str, value: str) -> field.Errors:
     """Validate a relative path without ".."."""
     if value.startswith("/"):
         yield field.invalid(path, value, "must be a relative path")
-    yield from no_backsteps(path, value)
+    yield from reject_backsteps(path, value)
 
 
 def validate_local_path(path: str, value: str) -> field.Errors:

@@ -43,13 +43,13 @@ def template_names(kind: Kind, version: Version) -> Values | None:
     return tuple(map(str.encode, (item, list_name, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
 
 
-def _stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
+def _make_stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
     version = Version("zzversion", status=status, scale=Scale("", "") if scale else None)
     return Kind("zzgroup", "zzplural", "Zzkind", "zzkind", "Zzmany", namespaced, (version,), "zzversion", Strategy())
 
 
 def _make_marks() -> tuple[Values, re.Pattern[bytes]]:
-    kind = _stand_in(True, True, True)
+    kind = _make_stand_in(True, True, True)
     marks = template_names(kind, kind.versions[0])
     assert marks is not None
     # component names first, because they contain the other names
@@ -115,7 +115,7 @@ def make_shape(
     listed: Callable[[Kind, Version], dict[str, Any]],
 ) -> TemplateShape:
     """Return the templates for a scope and subresources. paths, listed: return the parts of a kind."""
-    kind = _stand_in(namespaced, status, scale)
+    kind = _make_stand_in(namespaced, status, scale)
     version = kind.versions[0]
     items = paths(kind, version)
     return TemplateShape(

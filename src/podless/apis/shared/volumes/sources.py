@@ -46,7 +46,7 @@ def _validate_local(source: Object, path: str) -> field.Errors:
     if not source.get("path"):
         yield field.required(f"{path}.path")
     else:
-        yield from checks.no_backsteps(f"{path}.path", source["path"])
+        yield from checks.reject_backsteps(f"{path}.path", source["path"])
 
 
 def _validate_glusterfs(source: Object, path: str) -> field.Errors:
