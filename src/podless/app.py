@@ -38,6 +38,7 @@ from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, join_lists, option, parse_seed, section
 from podless.settings import ClusterSettings
 from podless.store import DiskFull, StoreError, StoreUnreachable, share
+from podless.store.engines import DATABASE, reject_foreign
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -56,7 +57,6 @@ log = logging.getLogger("podless")
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a wildcard address, and the address for clients on this machine
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # files that only the owner of the process may read; the engine protects the database
-_DATABASE = "podless.db"
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
 
@@ -187,16 +187,14 @@ def _prepare_folder(data: str | os.PathLike[str], settings: Settings) -> Path:
     A folder with another program's database is left unchanged.
     """
     folder = Path(data).absolute()
-    database = folder / _DATABASE
+    database = folder / DATABASE
     if database.exists():
         if settings.is_shared:  # commands on the folder would read it, not the store
             raise StartError(
                 f"{database}: the folder has a database, which --store {settings.store} does not use: "
                 "move the database away, or name another folder with --data"
             )
-        from podless.store.sqlite.format import reject_foreign
-
-        reject_foreign(database)
+        reject_foreign(settings.store, database)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
     for name in _PRIVATE:
@@ -302,7 +300,7 @@ class App:
                 self._rotation.make_context()
             context = self._rotation.context
             self._rotation.start()
-        database = folder / _DATABASE if settings.data is not None else None
+        database = folder / DATABASE if settings.data is not None else None
         authority = certificates.read_trust() if settings.tls and listen else None
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(

@@ -13,12 +13,12 @@ from typing import BinaryIO, NamedTuple
 import orjson
 
 from podless.check.findings import format_count
-from podless.cli.engine import DATABASE
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
 from podless.runtime.option import ReportedError
 from podless.store import StoreError
 from podless.store.contract import Author, LoggedWrite
+from podless.store.engines import DATABASE
 from podless.store.keys import StoredValue
 from podless.store.sqlite.copying import write_log
 

@@ -21,7 +21,7 @@ from podless.remote.cluster import RemoteCluster, RemoteGone
 from podless.runtime.option import ReportedError, report_errors
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup
-from podless.store.engines import ENGINES
+from podless.store.engines import DATABASE, ENGINES
 from podless.version import __version__
 
 _TRIES = 5
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace, new: Path) -> None:
-    database, kubeconfig = args.data / engine.DATABASE, args.data / "kubeconfig"
+    database, kubeconfig = args.data / DATABASE, args.data / "kubeconfig"
 
     async def write_from_source() -> None:
         if args.kubeconfig is not None:

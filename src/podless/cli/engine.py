@@ -8,9 +8,7 @@ from podless.cli import options as declared
 from podless.cluster import make_store
 from podless.settings import ClusterSettings
 from podless.store import Store
-from podless.store.engines import option_sections
-
-DATABASE = "podless.db"
+from podless.store.engines import DATABASE, option_sections
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

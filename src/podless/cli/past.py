@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from podless.app import Settings, StartError
-from podless.cli.engine import DATABASE
 from podless.cluster import make_store
 from podless.history.moments import find_revision
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse
-from podless.store.engines import ENGINES
+from podless.store.engines import DATABASE, ENGINES
 from podless.store.sqlite.copying import copy_state
 
 # copied, so that the same credentials are valid

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from podless.check.sources import STDIN, CannotCheck, find_sources
 from podless.cli import access
-from podless.cli.engine import DATABASE
 from podless.cli.progress import Progress
 from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
@@ -26,6 +25,7 @@ from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError
 from podless.store import HistoryCompacted, StoreError
+from podless.store.engines import DATABASE
 
 _LOOK = 0.5  # seconds between two checks of the files
 

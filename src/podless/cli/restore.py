@@ -16,9 +16,6 @@ from podless.runtime.option import ReportedError
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES
 
-# Revisions to skip after that of the backup, because clients may have seen later ones before the data was lost. Each of
-# them costs a write in etcd, and nothing in SQLite.
-_BUMP = {"sqlite": 1_000_000, "etcd": 20_000}
 _APISERVER_LEASES = "/masterleases/"  # in etcd: one key for each running kube-apiserver
 
 
@@ -46,7 +43,7 @@ def _read_lines(path: Path) -> Iterator[bytes]:
 
 async def _restore_backup(args: argparse.Namespace, summary: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
-    bump = args.bump_revision if args.bump_revision is not None else _BUMP.get(args.store, _BUMP["sqlite"])
+    bump = args.bump_revision if args.bump_revision is not None else ENGINES[args.store].skipped
     try:
         await store.open()
         await _reserve_store(store)

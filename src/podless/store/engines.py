@@ -1,7 +1,7 @@
 """The storage engines, by their names for `--store`.
 
 A new engine is a folder whose module has `make_store(settings: StoreSettings) -> Store`, a row in ENGINES, and a field
-in EngineOptions if it has options.
+in EngineOptions if it has options. The module of an engine that is not shared also has `reject_foreign(path: Path)`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,26 @@ if TYPE_CHECKING:
     from podless.store.etcd.layout import KeyLayout
 
 
+DATABASE = "podless.db"  # the file of an engine that is not shared, in the data folder
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine. module: imported at first use. shared: servers can share its data. expires: Events expire in it."""
+    """An engine.
+
+    module: imported at first use. skipped: revisions that a restore leaves out after that of the backup, as clients may
+    have seen later ones before the data was lost. shared: servers can share its data. expires: Events expire in it.
+    """
 
     module: str
+    skipped: int
     shared: bool = False
     expires: bool = False
 
 
 ENGINES: Mapping[str, Engine] = {
-    "sqlite": Engine("podless.store.sqlite.store"),
-    "etcd": Engine("podless.store.etcd.store", shared=True, expires=True),
+    "sqlite": Engine("podless.store.sqlite.store", 1_000_000),
+    "etcd": Engine("podless.store.etcd.store", 20_000, shared=True, expires=True),  # each skipped one costs a write
 }
 
 
@@ -78,6 +86,11 @@ def validate_engine(name: str, options: EngineOptions) -> None:
 def option_sections() -> dict[str, Section]:
     """Return the sections of options by engine."""
     return {name: declared for name, _, declared in declared_options(EngineOptions) if isinstance(declared, Section)}
+
+
+def reject_foreign(name: str, path: Path) -> None:
+    """Raise StoreDamaged if the file of an engine that is not shared was written by another engine or program."""
+    importlib.import_module(ENGINES[name].module).reject_foreign(path)
 
 
 def make_store(name: str, settings: StoreSettings) -> Store:

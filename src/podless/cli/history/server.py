@@ -11,7 +11,6 @@ from typing import TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 from podless.cli.access import choose_kubeconfig
-from podless.cli.engine import DATABASE
 from podless.cli.history.offline import OfflineHistory
 from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
@@ -24,6 +23,7 @@ from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import StoreInUse
+from podless.store.engines import DATABASE
 from podless.version import __version__
 
 S = TypeVar("S", bound=HistorySource)

@@ -45,6 +45,7 @@ from podless.store.sqlite.authors import AuthorTable
 from podless.store.sqlite.changelog import SQLiteChangeLog
 from podless.store.sqlite.checkpoints import Checkpoints
 from podless.store.sqlite.disk import DiskSpace
+from podless.store.sqlite.format import reject_foreign as reject_foreign
 from podless.store.sqlite.past import PackedHistory
 from podless.store.sqlite.rows import Row, read_row, read_rows, row_checksum
 from podless.store.sqlite.window import HistoryWindow
