@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from podless.cel import library, macros, program, syntax, types
@@ -14,6 +15,7 @@ from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
 from podless.runtime.allowance import make_shared
 from podless.runtime.dataclass import dataclass
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.release import NEWEST, Release, has
 
 STRING = (types.STRING,)
@@ -25,27 +27,9 @@ JSON_PATCHES = (types.list_of(types.struct_type("JSONPatch")),)
 VARIABLES = "kubernetes.variables"
 
 
-# struct: its fields as NAME:TYPE, where a NAME alone is a string
-_STRUCT_FIELDS = {
-    "GroupVersionKind": "group version kind",
-    "GroupVersionResource": "group version resource",
-    "UserInfo": "username uid groups:strings extra:extra",
-    "AdmissionRequest": (
-        "kind:GroupVersionKind resource:GroupVersionResource subResource requestKind:GroupVersionKind "
-        "requestResource:GroupVersionResource requestSubResource name namespace operation userInfo:UserInfo "
-        "dryRun:bool options:dyn"
-    ),
-    "NamespaceSpec": "finalizers:strings",
-    "NamespaceCondition": "status type lastTransitionTime:time message reason",
-    "NamespaceStatus": "conditions:conditions phase",
-    "NamespaceMetadata": (
-        "name generateName namespace labels:map annotations:map UID creationTimestamp:time "
-        "deletionGracePeriodSeconds:int deletionTimestamp:time generation:int resourceVersion finalizers:strings"
-    ),
-    "Namespace": "metadata:NamespaceMetadata spec:NamespaceSpec status:NamespaceStatus",
-}
+_STRUCT_FIELDS = read_blocks(Path(__file__).with_name("structs.txt"))
 _KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for name in _STRUCT_FIELDS} | {
-    "": types.STRING,
+    "string": types.STRING,
     "bool": types.BOOL,
     "int": INT,
     "time": TIMESTAMP,
@@ -56,8 +40,7 @@ _KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for 
     "conditions": types.list_of(types.struct_type("kubernetes.NamespaceCondition")),
 }
 _STRUCTS: Mapping[str, Mapping[str, Type]] = {
-    f"kubernetes.{struct}": {name: _KINDS[kind] for name, _, kind in (word.partition(":") for word in text.split())}
-    for struct, text in _STRUCT_FIELDS.items()
+    f"kubernetes.{struct}": {name: _KINDS[kind] for name, kind in fields} for struct, fields in _STRUCT_FIELDS.items()
 }
 _PATCH: Mapping[str, Type] = {**dict.fromkeys(("op", "path", "from"), types.STRING), "value": DYN}
 _NO_TYPE = Type("none", "")  # matches dyn only
