@@ -66,12 +66,12 @@ def lacks_image(spec: Object) -> bool:
 
 def _validate_source(volume: Object, path: str, *, outside_paths: bool, needs_image: bool) -> field.Errors:
     count = 0
-    for kind, (check, name_in_path) in _KINDS.items():
+    for kind, (check, name_in_path) in KINDS.items():
         source = volume.get(kind)
         if source is None:
             continue
         if count:
-            yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _SEVERAL_TYPES)
+            yield field.forbidden(f"{path}.{SURPLUS_NAMES.get(kind, kind)}", _SEVERAL_TYPES)
         elif kind == "projected":
             yield from projected.validate_projected(source, f"{path}.projected", outside_paths=outside_paths)
         else:
@@ -95,7 +95,7 @@ def _claim_name(volume: Object, path: str, metadata: Object | None) -> field.Err
 
 
 def _given_sources(volume: Object) -> list[str]:
-    return [kind for kind in _KINDS if volume.get(kind) is not None]
+    return [kind for kind in KINDS if volume.get(kind) is not None]
 
 
 def _validate_empty_dir(source: Object, path: str) -> field.Errors:
@@ -167,7 +167,7 @@ def _validate_projected(source: Object, path: str) -> field.Errors:
 
 
 # in the order of errors: type: its check, and its name in paths
-_KINDS: dict[str, tuple[Check, str]] = {
+KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_validate_empty_dir, "emptyDir"),
     "hostPath": (host_path, "hostPath"),
     "gitRepo": (_validate_git_repo, "gitRepo"),
@@ -200,4 +200,4 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "image": (_validate_image, "image"),
 }
 # names of surplus types in errors, if they differ; "downwarAPI" is kube-apiserver's spelling
-_REFUSED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+SURPLUS_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}

@@ -21,14 +21,15 @@ def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bo
     volume: the name of the volume. affinity: the spec has a nodeAffinity.
     """
     count = 0
-    for name, (name_in_path, name_of_contents, rule) in _SOURCES.items():
+    for name in NAMES:
         source = spec.get(name)
         if source is None:
             continue
         if count and name != "flexVolume":
-            yield field.forbidden(f"{path}.{name_in_path}", _SEVERAL)
+            yield field.forbidden(f"{path}.{volumes.SURPLUS_NAMES.get(name, name)}", _SEVERAL)
             continue
         count += 1
+        rule, name_of_contents = (_OWN_RULES[name], name) if name in _OWN_RULES else volumes.KINDS[name]
         if name == "iscsi":
             yield from disks.persistent_iscsi(source, f"{path}.{name_of_contents}", volume)
         else:
@@ -83,29 +84,18 @@ def _validate_csi(source: Object, path: str) -> field.Errors:
             yield from checks.validate_name(f"{path}.{name}.namespace", secret.get("namespace", ""))
 
 
-# source: its names in errors about several sources and about its own fields; in the order of validation
-_SOURCES: dict[str, tuple[str, str, Rule]] = {
-    "hostPath": ("hostPath", "hostPath", volumes.host_path),
-    "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.validate_partitioned("pdName")),
-    "awsElasticBlockStore": ("awsElasticBlockStore", "awsElasticBlockStore", disks.validate_partitioned("volumeID")),
-    "glusterfs": ("glusterfs", "glusterfs", _validate_glusterfs),
-    "flocker": ("flocker", "flocker", disks.validate_flocker),
-    "nfs": ("nfs", "nfs", disks.validate_nfs),
-    "rbd": ("rbd", "rbd", volumes.require_fields("monitors", "image")),
-    "quobyte": ("quobyte", "quobyte", disks.validate_quobyte),
-    "cephfs": ("cephFS", "cephfs", volumes.require_fields("monitors")),
-    "iscsi": ("iscsi", "iscsi", disks.validate_iscsi),
-    "cinder": ("cinder", "cinder", _validate_cinder),
-    "fc": ("fc", "fc", disks.fibre_channel),
-    "flexVolume": ("flexVolume", "flexVolume", disks.validate_flex),
-    "azureFile": ("azureFile", "azureFile", _azure_file),
-    "vsphereVolume": ("vsphereVolume", "vsphereVolume", volumes.require_fields("volumePath")),
-    "photonPersistentDisk": ("photonPersistentDisk", "photonPersistentDisk", volumes.require_fields("pdID")),
-    "portworxVolume": ("portworxVolume", "portworxVolume", volumes.require_fields("volumeID")),
-    "azureDisk": ("azureDisk", "azureDisk", disks.validate_azure),
-    "scaleIO": ("scaleIO", "scaleIO", volumes.require_fields("gateway", "system", "volumeName")),
-    "local": ("local", "local", _validate_local),
-    "storageos": ("storageos", "storageos", _storage_os),
-    "csi": ("csi", "csi", _validate_csi),
+# in the order of validation
+NAMES = (
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
+    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume",
+    "azureDisk", "scaleIO", "local", "storageos", "csi",
+)  # fmt: skip
+# the rules that differ from those of a pod's volumes
+_OWN_RULES: dict[str, Rule] = {
+    "glusterfs": _validate_glusterfs,
+    "cinder": _validate_cinder,
+    "azureFile": _azure_file,
+    "local": _validate_local,
+    "storageos": _storage_os,
+    "csi": _validate_csi,
 }
-NAMES = tuple(_SOURCES)
