@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.fields import managers, scaling
+from podless.fields import kubectl, managers, scaling
 from podless.fields.managers import ApplyConflict
 from podless.fields.merge import WriteTarget
 from podless.fields.sets import make_set
@@ -346,7 +346,7 @@ def test_what_is_applied_must_fit() -> None:
 def client_side(spec: Object) -> Object:
     text = '{"apiVersion":"g/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":1}}\n'
     made = gadget(spec)
-    made["metadata"]["annotations"] = {managers.LAST_APPLIED: text}
+    made["metadata"]["annotations"] = {kubectl.LAST_APPLIED: text}
     return create(made, "kubectl-client-side-apply")
 
 
@@ -354,7 +354,7 @@ def test_kubectl_takes_over_what_it_applied_from_its_side() -> None:
     live = client_side({"size": 1, "color": "red"})
     obj = apply(live, {"size": 2}, "kubectl")
     assert obj["spec"] == {"size": 2, "color": "red"}
-    noted = obj["metadata"]["annotations"][managers.LAST_APPLIED]
+    noted = obj["metadata"]["annotations"][kubectl.LAST_APPLIED]
     assert noted == '{"apiVersion":"g/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":2}}\n'
     with pytest.raises(ApplyConflict, match=r"1 conflict: .*: \.spec\.color"):
         apply(live, {"size": 2, "color": "blue"}, "kubectl")
