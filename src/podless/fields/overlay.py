@@ -76,7 +76,7 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         stated, nested = plan.leaves, plan.nested
         try:
             old = plan.read(live)
-            unchanged = old == plan.read(applied) and tuple(map(type, old)) == plan.types  # 1 == True
+            unchanged = old == plan.read(applied) and (plan.texts or tuple(map(type, old)) == plan.types)  # 1 == True
         except KeyError:
             unchanged = False
         if not unchanged:

@@ -50,6 +50,7 @@ _UNOWNED = {SELF: LEAF, **UNOWNED}
 _NULL = frozenset({NONE})
 _NO_TYPES: frozenset[type] = frozenset()
 _DICTS = frozenset({dict})
+_TEXTS = frozenset({str})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
 _MAX_PLANS = 8  # cached plans of one map shape
 _NEW_SHAPE = 64  # steps to make the shape of a field, once for each field: about 35 us
@@ -132,6 +133,7 @@ class MapPlan(NamedTuple):
     names: tuple[str, ...]  # names of the fields that are leaves
     read: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None  # returns their values, None if one of them is null
     types: tuple[type, ...]  # types of these values
+    texts: bool  # whether all of them are texts
 
 
 class NodePlan(NamedTuple):
@@ -228,7 +230,7 @@ class _TypedPlans(_Plans):
         types_by_name = dict(zip(names, types, strict=True))
         leaf_types = tuple(types_by_name[key] for key in leaves)
         read = None if NONE in leaf_types else _make_reader(leaves)
-        return MapPlan(owned, nested, tuple(leaves), read, leaf_types)
+        return MapPlan(owned, nested, tuple(leaves), read, leaf_types, _TEXTS.issuperset(leaf_types))
 
 
 class MapShape:

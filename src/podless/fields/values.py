@@ -16,7 +16,7 @@ def equal_values(left: Any, right: Any) -> bool:
             return True
         if left != right:
             return False
-        if serializer.encode_json(left) == serializer.encode_json(right):  # the most frequent case: the same encoding
+        if serializer.encode_for_comparison(left) == serializer.encode_for_comparison(right):  # the most frequent case
             return True
     if type(left) in (dict, list):
         charge(len(left))

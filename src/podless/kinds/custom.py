@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from podless import schema as schemas
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from podless.cel.rules import NodeRules as Expressions
     from podless.kinds.declared.carryout import DeclaredConversions
     from podless.schema import Schema
+
+# parts of an object that do not count for its generation, with and without a subresource for the status
+_STATUS_APART: Object = {"metadata": None, "status": None}
+_METADATA: Object = {"metadata": None}
 
 
 class CustomStrategy(Strategy[Kind]):
@@ -323,11 +328,13 @@ class CustomStrategy(Strategy[Kind]):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
-        excluded = ("metadata", "status") if version.status else ("metadata",)
-        for name, value in each(obj).items():
-            if name not in excluded and (name not in old or old[name] != value):
-                return True  # values that differ in Python also differ in JSON
-        return _encode_without(obj, excluded) != _encode_without(old, excluded)
+        excluded = _STATUS_APART if version.status else _METADATA
+        new, before = {**each(obj), **excluded}, {**each(old), **excluded}
+        if new != before:
+            return True  # values that differ in Python also differ in JSON
+        if all(map(is_, new.values(), map(before.get, new))):
+            return False
+        return serializer.encode_sorted(new) != serializer.encode_sorted(before)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         metadata = obj["metadata"]
@@ -350,10 +357,6 @@ def _keep_status(obj: Object, old: Object) -> None:
         obj["status"] = old["status"]
     else:
         obj.pop("status", None)
-
-
-def _encode_without(obj: Object, excluded: tuple[str, ...]) -> bytes:
-    return serializer.encode_sorted({key: value for key, value in each(obj).items() if key not in excluded})
 
 
 def _get_value(obj: Object, path: str) -> Any:

@@ -88,9 +88,11 @@ def _creates_missing(call: Call) -> bool:
 
 def read_applied(write: ApplyWrite) -> None:
     """Decode the applied object, for each attempt again: parts of it become parts of the new one. Raises BadRequest."""
-    write.repeated = []
-    write.body = _decode_applied(write.call.body, write.repeated)
-    write.nulls = serializer.has_nulls(write.body)
+    raw, write.repeated = write.call.body, []
+    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
+    may_have_nulls = value is None or raw.find(b"null") >= 0  # YAML has other words for null
+    write.body = value if value is not None else _decode_yaml(raw, write.repeated)
+    write.nulls = may_have_nulls and serializer.has_nulls(write.body)
 
 
 def merge_applied(write: ApplyWrite) -> None:
@@ -236,20 +238,17 @@ def _decode_metadata(metadata: Object) -> Object:
         return objectmeta.coerce_metadata({name: value for name, value in metadata.items() if name not in _TIMES}, [])
 
 
-def _decode_applied(raw: bytes, repeated: list[str]) -> Object:
-    """Decode the applied object. Raises BadRequest."""
-    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
-    if value is None:
-        try:
-            value = serializer.decode_yaml(raw, repeated)
-        except serializer.YAMLError as error:
-            is_yaml = has("YAMLDecodeErrors")
-            reason = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
-            raise BadRequest(f"{reason}: {error.message}") from None
+def _decode_yaml(raw: bytes, repeated: list[str]) -> Object:
+    """Decode an applied object in YAML. Raises BadRequest."""
+    try:
+        value = serializer.decode_yaml(raw, repeated)
+    except serializer.YAMLError as error:
+        is_yaml = has("YAMLDecodeErrors")
+        reason = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
+        raise BadRequest(f"{reason}: {error.message}") from None
     if value is not None and not isinstance(value, dict):
-        reason = (
-            f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
-        )
+        found = gotypes.JSON_NAMES[type(value)]
+        reason = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         subject = "YAML" if has("YAMLDecodeErrors") else "patch"
         raise BadRequest(f"error decoding {subject}: error unmarshaling JSON: while decoding JSON: {reason}")
     return value or {}

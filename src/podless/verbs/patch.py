@@ -29,10 +29,10 @@ from podless.verbs.update import change_stages, load_object, rewrite_object
 
 def media_type(call: Call) -> str:
     """Return the media type of the patch. Raises UnsupportedMediaType if the kind does not support it."""
-    content_type = call.content_type
-    at = content_type.find(";")
-    media = content_type[:at] if at > 0 else content_type
+    media = content_type = call.content_type
     accepted = patches.CUSTOM if call.kind.custom else patches.BUILTIN
+    if media not in accepted and content_type.find(";") > 0:
+        media = content_type.partition(";")[0]
     if media not in accepted:
         # a real server has a route for each media type of a built-in kind, and the router ignores blanks and lists
         if not call.kind.custom and not any(
