@@ -105,7 +105,7 @@ def _run(arguments: list[str]) -> int:
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2
-    del parser, commands  # which take 200 KB, and a server runs for long
+    del parser, commands  # which take 80 KB, and a server runs for long
     code: int
     try:
         code = options.run(options)
