@@ -28,7 +28,7 @@ SCHEMA = {
                         "properties": {"name": {"type": "string"}, "inner": {"type": "array", "items": {}}},
                     },
                 },
-                **{f"l{i}": {"type": "array", "x-kubernetes-list-type": "set", "items": {}} for i in range(20)},
+                **{f"l{i}": {"type": "array", "x-kubernetes-list-type": "set", "items": {}} for i in range(8)},
                 "labels": {"type": "object", "additionalProperties": {"type": "object", "properties": {"a": {}}}},
                 "names": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
                 "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": {}}},
@@ -45,7 +45,7 @@ NEW: dict[str, Any] = {
     "apiVersion": "a/v1",
     "metadata": {"name": "a", "labels": {"a": "c", "d": "e"}},
     "spec": {"parts": [{"name": "b"}], "labels": {"x": {"a": 2}, "y": {}}, "names": ["b"], "whole": {"a": 2}}
-    | {f"l{i}": ["a"] for i in range(20)},
+    | {f"l{i}": ["a"] for i in range(8)},
 }
 
 
