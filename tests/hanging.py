@@ -17,7 +17,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """End a test that takes too long with its fixtures. What is known to be slow may take longer."""
+    """End a test that takes too long with its fixtures, unless it is debugged. Slow ones may take longer."""
+    if item.config.option.usepdb or item.config.option.trace:
+        return (yield)
     own = item.get_closest_marker("hangs_after")
     seconds = own.args[0] if own else 400 if item.get_closest_marker("slow") else 120
     faulthandler.dump_traceback_later(seconds, exit=True, file=item.config.stash[_ERRORS])
