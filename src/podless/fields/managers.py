@@ -25,7 +25,7 @@ from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MAX_MANAGER
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.structs import gotypes, restore
 from podless.structs.structfiles import load_struct
 
@@ -111,7 +111,10 @@ def decode_managed_fields(entries: Any, *, canonical: bool = False) -> tuple[Own
     """
     owners: Owners = {}
     times: Times = {}
-    for index, entry in enumerate(each(entries or ())):
+    entries = entries or ()
+    if len(entries) > MAX_UNCHARGED:  # each apply comes here: `each` would be a call more
+        charge(len(entries))
+    for index, entry in enumerate(entries):
         operation, version = entry.get("operation", ""), entry.get("apiVersion", "")
         if not canonical:
             _check_entry(entry, index)
@@ -138,7 +141,9 @@ def _check_entry(entry: Any, index: int) -> None:
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
     managed_fields: list[Entry] = []
-    for owner, (fields, version) in each(owners).items():
+    if len(owners) > MAX_UNCHARGED:
+        charge(len(owners))
+    for owner, (fields, version) in owners.items():
         manager, operation, _, subresource = owner
         fields = fields if custom else sets.order_set(fields)
         managed_fields.append(_make_entry(manager, operation, version, times.get(owner), fields, subresource))

@@ -22,7 +22,7 @@ from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Sha
 from podless.fields.values import equal_values
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge
 from podless.runtime.release import has
 
 # removes fields from an object. Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on, emptied
@@ -230,7 +230,9 @@ def _reconcile_owners(target: WriteTarget, obj: Object, owners: Owners, settled:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     result: Owners = {}
     served: dict[str, bool] = {}
-    for owner, owned in each(owners).items():
+    if len(owners) > MAX_UNCHARGED:
+        charge(len(owners))
+    for owner, owned in owners.items():
         if owned.version not in served:
             served[owned.version] = _is_served(target, obj, owned.version)
         if not served[owned.version]:
@@ -266,7 +268,9 @@ def _settle_owners(
     by_version = {target.version: _drop_reset(target, compared, target.version)}
     changed: dict[str, Fields] = {}
     lost_by_owner: dict[FieldOwner, Fields] = {}
-    for other_owner, owned in each(owners).items():
+    if len(owners) > MAX_UNCHARGED:
+        charge(len(owners))
+    for other_owner, owned in owners.items():
         if other_owner == owner:
             continue
         if owned.version not in by_version:

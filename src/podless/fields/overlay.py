@@ -89,7 +89,7 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         return _lay_value(live, applied, shape)
     if nested:
         stated = stated.copy()
-        if len(nested) > _ONE:
+        if len(nested) > _ONE and len(merged) <= MAX_UNCHARGED:  # otherwise they are charged already
             charge(len(applied))
     for key, name, child, inside in nested:
         item, before = applied[key], live.get(key, _ABSENT)
