@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec import gotext, jsontext, serializer
+from podless.codec import gojson, gotext, jsontext, serializer
 from podless.codec.serializer import JSONError, YAMLError
 
 SCALARS = (
@@ -429,13 +429,13 @@ def test_large_maps_are_encoded_in_parts_as_in_one_go(value: Any) -> None:
 
 def test_no_part_has_more_keys_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    encode = serializer._encode_value
+    encode = gojson.encode_value
 
     def counted(value: Any, option: int) -> bytes:
         sizes.append(len(value))
         return encode(value, option)
 
-    monkeypatch.setattr(serializer, "_encode_value", counted)
+    monkeypatch.setattr(gojson, "encode_value", counted)
     token = serializer.in_steps.set(True)
     try:
         value = {"a": [{f"{number * 7919 % 100_000:x}": number for number in range(100_000)}]}

@@ -5,7 +5,6 @@ Most bodies need only orjson. Cheap tests detect what Go reads differently, and 
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from podless.codec import gotext, jsonlarge, jsontext
+from podless.codec import gojson, gotext, jsonlarge, jsontext
 from podless.codec.jsontext import JSONError as JSONError
 from podless.codec.jsontext import YAMLError as YAMLError
 from podless.runtime.meter import charge, each
@@ -38,10 +37,7 @@ _MINUS, _COLON = b"-:"
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _MAX_CANDIDATES = 50  # possible floats that are examined; for more of them, a complete decode is as cheap
 _LARGE_BUFFER = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
-# also matches in strings, but not in a uid such as ...9e-6a...
-_EXPONENT = re.compile(rb"[0-9]e(?:\+[0-9]++|-6)(?![\w\"'./:-])")
-_E, _PLUS, _BACKSLASH = b"e+\\"
-_MAX_PLUSES = 32  # plus signs that are examined one by one
+_BACKSLASH = ord("\\")
 _LARGE_BYTES = 1 << 17  # bytes; larger values are copied in steps
 _SMALL_BYTES = 8192  # bytes; smaller texts are parsed token by token if necessary
 _ITEMS_PER_PIECE = 1 << 10  # items of a long list that are encoded in one go
@@ -49,9 +45,6 @@ _CHARACTERS_PER_PIECE = 1 << 16  # characters of a long text that are encoded in
 _ITEM_BYTES = 512  # approximate bytes of an item of a long list
 _KEYS_PER_PIECE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
 _HOLDERS = frozenset((dict, list))
-# the escapes that Go's encoding/json writes although JSON does not require them
-_ESCAPES = tuple((character.encode(), b"\\u%04x" % ord(character)) for character in "<>&\u2028\u2029")
-_SEPARATORS = b"\xe2\x80"  # the first bytes of U+2028 and U+2029; finding one byte is faster than finding two
 
 # True if values are large and other threads need the interpreter meanwhile
 in_steps: ContextVar[bool] = ContextVar("in_steps", default=False)
@@ -201,7 +194,7 @@ def copy_value(value: Any) -> Any:
     """
     if in_steps.get():
         return _copy_value(value)
-    raw = _dump_value(value, 0)
+    raw = gojson.dump_value(value, 0)
     return decode_json(raw) if len(raw) < _LARGE_BYTES else _copy_value(value)
 
 
@@ -305,17 +298,17 @@ def format_strict_error(findings: list[str]) -> str:
 
 def encode_json(value: Any) -> bytes:
     """Encode compact JSON as Go does, with keys in their order."""
-    return _encode_value(value, 0)
+    return gojson.encode_value(value, 0)
 
 
 def encode_pretty(value: Any) -> bytes:
     """Encode indented JSON as Go does, with keys in their order."""
-    return _encode_value(value, orjson.OPT_INDENT_2)
+    return gojson.encode_value(value, orjson.OPT_INDENT_2)
 
 
 def encode_unescaped(value: Any) -> str:
     """Encode compact JSON without the escapes that only Go's encoder writes, for people and for YAML."""
-    return _dump_value(value, 0).decode()
+    return gojson.dump_value(value, 0).decode()
 
 
 def measure_long(value: Any) -> int:
@@ -336,11 +329,11 @@ def encode_json_pieces(value: Any, indent: bytes | None = None) -> Iterator[byte
     deeper = None if indent is None else indent + b"  "
     item_line = line and line + b"  "
     if not measure_long(value):
-        yield _encode_value(value, option).replace(b"\n", line)
+        yield gojson.encode_value(value, option).replace(b"\n", line)
     elif value.__class__ is dict:
         mark = b"{"
         for key, item in value.items():
-            yield b"%b%b%b:%b" % (mark, item_line, _encode_value(key, 0), b"" if indent is None else b" ")
+            yield b"%b%b%b:%b" % (mark, item_line, gojson.encode_value(key, 0), b"" if indent is None else b" ")
             yield from encode_json_pieces(item, deeper)
             mark = b","
         yield line + b"}"
@@ -355,13 +348,13 @@ def encode_json_pieces(value: Any, indent: bytes | None = None) -> Iterator[byte
                     yield from encode_json_pieces(item, deeper)
                     mark = b","
             else:
-                yield mark + _encode_value(items, option)[1 : -1 if indent is None else -2].replace(b"\n", line)
+                yield mark + gojson.encode_value(items, option)[1 : -1 if indent is None else -2].replace(b"\n", line)
                 mark = b","
         yield line + b"]"
     else:
         mark = b'"'
         for start in range(0, len(value), _CHARACTERS_PER_PIECE):
-            yield mark + _encode_value(value[start : start + _CHARACTERS_PER_PIECE], 0)[1:-1]
+            yield mark + gojson.encode_value(value[start : start + _CHARACTERS_PER_PIECE], 0)[1:-1]
             mark = b""
         yield b'"'
 
@@ -374,11 +367,11 @@ def fit_bytes(encoded: bytes) -> bytes:
 def encode_sorted(value: Any) -> bytes:
     """Encode compact JSON with sorted keys, as Go encodes maps."""
     if not in_steps.get():
-        return _encode_value(value, orjson.OPT_SORT_KEYS)
+        return gojson.encode_value(value, orjson.OPT_SORT_KEYS)
     try:
-        return _encode_value(_split_wide(value), orjson.OPT_SORT_KEYS)
+        return gojson.encode_value(_split_wide(value), orjson.OPT_SORT_KEYS)
     except TypeError:  # too deep for the encoder
-        return _encode_value(value, orjson.OPT_SORT_KEYS)
+        return gojson.encode_value(value, orjson.OPT_SORT_KEYS)
 
 
 def _split_wide(value: Any) -> Any:
@@ -407,7 +400,7 @@ def _encode_wide(value: dict[str, Any]) -> bytes:
     for start in range(0, len(keys), _KEYS_PER_PIECE):
         charge(_KEYS_PER_PIECE)
         entries = {key: _split_wide(value[key]) for key in keys[start : start + _KEYS_PER_PIECE]}
-        encoded_parts.append(_encode_value(entries, orjson.OPT_SORT_KEYS)[1:-1])
+        encoded_parts.append(gojson.encode_value(entries, orjson.OPT_SORT_KEYS)[1:-1])
     return b"{%b}" % b",".join(encoded_parts)
 
 
@@ -422,68 +415,6 @@ def encode_for_comparison(value: Any) -> bytes:
 def has_nulls(value: Any) -> bool:
     """Return whether a field may be null. Strings can cause a false True, never a false False."""
     return encode_for_comparison(value).find(b":null") >= 0
-
-
-def _encode_value(value: Any, option: int) -> bytes:
-    """Encode JSON with the numbers and escapes of Go's encoding/json."""
-    encoded = _dump_value(value, option)
-    if (
-        encoded.find(b"<") >= 0
-        or encoded.find(b">") >= 0
-        or encoded.find(b"&") >= 0
-        or (encoded.find(b"\xe2") >= 0 and encoded.find(_SEPARATORS) >= 0)
-    ):
-        for character, escape in _ESCAPES:
-            encoded = encoded.replace(character, escape)
-    return encoded
-
-
-def _dump_value(value: Any, option: int) -> bytes:
-    """Encode JSON with the numbers of Go's encoding/json."""
-    try:
-        result = orjson.dumps(value, option=option)
-        # orjson uses exponents from 1e16 on and at 1e-6, Go does not
-        if (result.find(b"e-6") >= 0 or (_PLUS in result and _has_exponent(result))) and _EXPONENT.search(result):
-            result = orjson.dumps(_replace_values(value), option=option)
-        return result
-    except TypeError:
-        pass
-    try:
-        return orjson.dumps(_replace_values(value), option=option)
-    except TypeError:  # too deep for the encoder
-        return json.dumps(value, separators=(",", ":"), sort_keys=bool(option & orjson.OPT_SORT_KEYS)).encode()
-
-
-def _has_exponent(encoded: bytes) -> bool:
-    """Return whether there is an exponent with a plus sign. Finding one byte is fifty times as fast as finding two."""
-    offset = encoded.find(b"+")
-    for _ in range(_MAX_PLUSES):
-        if offset < 0:
-            return False
-        if encoded[offset - 1] == _E:
-            break
-        offset = encoded.find(b"+", offset + 1)
-    return b"e+" in encoded
-
-
-def _replace_values(value: Any) -> Any:
-    """Return a copy without values that orjson encodes differently from Go.
-
-    These are numbers with an exponent, integers beyond 64 bits, and unpaired surrogates.
-    """
-    if isinstance(value, dict | list):
-        charge(len(value))
-    if isinstance(value, dict):
-        return {_replace_values(key): _replace_values(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replace_values(item) for item in value]
-    if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    if isinstance(value, float):
-        return orjson.Fragment(gotext.format_number(value))
-    if isinstance(value, int) and not _MIN <= value <= _MAX:
-        return orjson.Fragment(str(value))
-    return value
 
 
 def encode_yaml(value: Any) -> bytes:
