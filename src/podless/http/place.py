@@ -24,7 +24,7 @@ def check_place(call: Call, info: RequestInfo, method: str) -> None:
     if call.kind.custom:
         _check_custom(call, info)
     else:
-        _check_builtin(call.kind, info, method)
+        _check_builtin(call, info, method)
 
 
 def _check_custom(call: Call, info: RequestInfo) -> None:
@@ -43,8 +43,8 @@ def _check_custom(call: Call, info: RequestInfo) -> None:
         raise not_allowed(kind, verb)
 
 
-def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
-    verb = info.verb
+def _check_builtin(call: Call, info: RequestInfo, method: str) -> None:
+    kind, verb = call.kind, info.verb
     deep = info.has_extra_segments and not _allows_any_path(kind, info.attributes.subresource)
     if deep or info.prefix == "proxy" or (kind.virtual and info.name):
         raise NotServed
@@ -57,8 +57,17 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
         return
     unnamed = verb in ("update", "patch") and not info.name
     named = verb == "create" and info.name
+    if info.prefix and "watch" not in kind.verbs:
+        raise NotServed
     if verb not in kind.verbs or unnamed or named or method == "HEAD" or (info.prefix and method != "GET"):
+        if call.version.deprecated and _has_list_route(kind, verb):
+            call.warnings.append(kind.deprecation_warning(call.version))
         raise not_allowed(kind, verb)
+
+
+def _has_list_route(kind: Kind, verb: str) -> bool:
+    """Return whether the route of lists of a built-in kind gets this verb: it also gets watches."""
+    return verb == "watch" and "list" in kind.verbs
 
 
 def _allows_any_path(kind: Kind, subresource: str) -> bool:
@@ -79,7 +88,7 @@ def check_subresource(call: Call, info: RequestInfo, method: str) -> None:
 
 def not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
     """Return the error for a verb that the kind does not support."""
-    if not kind.custom:
+    if not kind.custom and not _has_list_route(kind, verb):
         return MethodNotAllowed("the server does not allow this method on the requested resource")
-    details = {"group": kind.group, "kind": kind.plural}
+    details = {"group": kind.group, "kind": kind.plural} if kind.group else {"kind": kind.plural}
     return MethodNotAllowed(f'{verb} is not supported on resources of kind "{kind.resource}"', details)
