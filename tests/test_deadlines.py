@@ -16,7 +16,7 @@ from podless.cel.rules import NodeRules
 from podless.codec import serializer
 from podless.fields import jsonpatch, managers, patches, strategic
 from podless.fields.merge import WriteTarget
-from podless.fields.typed import of_schema, of_struct
+from podless.fields.typed import schema_shape, struct_shape
 from podless.kinds import bodies, validation, view
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
@@ -66,7 +66,7 @@ class Place(NamedTuple):
     def endpoint(self) -> WriteTarget:
         given = self.kind.api_version(self.version.name)
         struct = self.kind.struct_of(self.version)
-        shape = of_struct(struct) if struct is not None else of_schema(self.kind.structural_schema(self.version))
+        shape = struct_shape(struct) if struct is not None else schema_shape(self.kind.structural_schema(self.version))
         return WriteTarget(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
 
     def read(self, raw: bytes, media: str = "application/json") -> Object:
@@ -203,7 +203,7 @@ def applied(size: int) -> Work:
 
 
 FREE = WriteTarget(
-    version="g/v1", shapes={"g/v1": of_schema(None)}.get, blank={"apiVersion": "g/v1", "kind": "T", "metadata": {}}
+    version="g/v1", shapes={"g/v1": schema_shape(None)}.get, blank={"apiVersion": "g/v1", "kind": "T", "metadata": {}}
 )
 
 

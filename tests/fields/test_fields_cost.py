@@ -13,7 +13,7 @@ from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
 from podless.fields.merge import WriteTarget
 from podless.fields.sets import parse_set
-from podless.fields.typed import of_schema
+from podless.fields.typed import schema_shape
 from podless.meta.errors import APIError
 from podless.structs.structfiles import load_struct
 from tests.cost import assert_linear, stretch
@@ -32,7 +32,7 @@ MAP = {
     "items": {"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"}}},
 }
 SCHEMA = {"type": "object", "properties": {"set": SET, "map": MAP}}
-SHAPE = of_schema(SCHEMA)
+SHAPE = schema_shape(SCHEMA)
 SHAPES = {"g/v1": SHAPE, "g/v2": SHAPE}
 PLACE = WriteTarget(version="g/v1", shapes=SHAPES.get, blank={"apiVersion": "g/v1", "metadata": {}})
 NOW = "2026-01-01T00:00:00Z"
@@ -69,7 +69,7 @@ def test_shapes_are_charged_when_they_are_made() -> None:
     part = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {}}}}
     names = [f"f{number}" for number in range(4000)]
     spec = {"type": "object", "properties": dict.fromkeys(names, part)}
-    shape = of_schema({"type": "object", "properties": {"spec": spec}})
+    shape = schema_shape({"type": "object", "properties": {"spec": spec}})
     obj = {"apiVersion": "g/v1", "kind": "T", "metadata": {"name": "x"}, "spec": {n: {"a": "b"} for n in names}}
     lines = stretch(lambda: collect_created(obj, shape), 1024)
     assert lines < 60 * len(names), "more than the walk over the object takes, which is charged at once"

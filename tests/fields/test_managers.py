@@ -14,7 +14,7 @@ from podless.fields import kubectl, managers, scaling
 from podless.fields.managers import ApplyConflict
 from podless.fields.merge import WriteTarget
 from podless.fields.sets import make_set
-from podless.fields.typed import of_schema, of_struct
+from podless.fields.typed import schema_shape, struct_shape
 from podless.meta.errors import BadRequest, Internal
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
@@ -34,7 +34,7 @@ SPEC = {
     },
 }
 SCHEMA = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object", "properties": {"phase": TEXT}}}}
-SHAPES = {"g/v1": of_schema(SCHEMA), "g/v2": of_schema(SCHEMA)}
+SHAPES = {"g/v1": schema_shape(SCHEMA), "g/v2": schema_shape(SCHEMA)}
 V1 = WriteTarget("g/v1", SHAPES.get, {"apiVersion": "g/v1", "kind": "Gadget"}, reset={"g/v1": make_set(("f:status",))})
 V2 = WriteTarget("g/v2", SHAPES.get, {"apiVersion": "g/v2", "kind": "Gadget"})
 STATUS = WriteTarget(
@@ -317,7 +317,9 @@ def test_owners_in_a_version_that_is_gone() -> None:
 
 
 def test_an_object_must_fit_the_versions_of_its_owners() -> None:
-    narrow = of_schema({"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": NUMBER}}}})
+    narrow = schema_shape(
+        {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": NUMBER}}}}
+    )
     shapes = {"g/v1": narrow, "g/v2": SHAPES["g/v2"]}
     one, two = WriteTarget("g/v1", shapes.get, V1.blank), WriteTarget("g/v2", shapes.get, V2.blank)
     live = apply(None, {"size": 1}, place=one) | {"apiVersion": "g/v2"}
@@ -364,7 +366,7 @@ def test_kubectl_takes_over_what_it_applied_from_its_side() -> None:
 
 def test_built_in_kinds_write_their_sets_in_order() -> None:
     blank = structs.decode_struct(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
-    place = WriteTarget("v1", {"v1": of_struct(CONFIG_MAP)}.get, blank, custom=False)
+    place = WriteTarget("v1", {"v1": struct_shape(CONFIG_MAP)}.get, blank, custom=False)
     made = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"b": "1", "a": "1"}}
     (entry,) = managers.update_managed_fields(place, None, made, "", NOW)
     assert list(entry["fieldsV1"]["f:data"]) == [".", "f:a", "f:b"]

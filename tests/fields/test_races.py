@@ -10,7 +10,7 @@ import pytest
 from podless.fields.collect import collect_leaves
 from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
-from podless.fields.typed import Shape, of_schema
+from podless.fields.typed import Shape, schema_shape
 from tests.races import interleaved, together
 
 KEYED = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
@@ -56,16 +56,16 @@ def use(shape: Shape, told: list[Any]) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_a_fresh_shape_says_the_same_wherever_a_thread_interrupts_the_other(seed: int) -> None:
     alone: list[Any] = []
-    use(of_schema(SCHEMA), alone)
-    shape, told = of_schema(SCHEMA), list[Any]()
+    use(schema_shape(SCHEMA), alone)
+    shape, told = schema_shape(SCHEMA), list[Any]()
     interleaved("fields/typed", *[partial(use, shape, told)] * 2, seed=seed, longest=300, step="opcode")
     assert told == alone * 2
 
 
 def test_fresh_shapes_say_the_same_on_two_threads() -> None:
     alone: list[Any] = []
-    use(of_schema(SCHEMA), alone)
+    use(schema_shape(SCHEMA), alone)
     for _ in range(100):
-        shape, told = of_schema(SCHEMA), list[Any]()
+        shape, told = schema_shape(SCHEMA), list[Any]()
         together(*[partial(use, shape, told)] * 2)
         assert told == alone * 2

@@ -91,8 +91,8 @@ def test_what_is_no_set_is_refused(raw: object) -> None:
 
 
 def test_keys_are_escaped_as_go_escapes_html() -> None:
-    assert elements.of_keys({"name": "<a&b>"}) == 'k:{"name":"\\u003ca\\u0026b\\u003e"}'
-    assert elements.parse_element(elements.of_value("<")) == 'v:"\\u003c"'
+    assert elements.make_key_element({"name": "<a&b>"}) == 'k:{"name":"\\u003ca\\u0026b\\u003e"}'
+    assert elements.parse_element(elements.make_value_element("<")) == 'v:"\\u003c"'
 
 
 def test_paths_are_shown_as_in_conflicts() -> None:

@@ -18,7 +18,7 @@ from podless.fields.compare import compare_values
 from podless.fields.merge import remove_fields
 from podless.fields.overlay import Overlay, lay_over
 from podless.fields.reconcile import name_members, reconcile_set
-from podless.fields.typed import SchemaMisfit, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, schema_shape, struct_shape
 from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
@@ -52,8 +52,8 @@ SPEC: dict[str, Any] = {
         "pod": {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"spec": {"type": "object"}}},
     },
 }
-SHAPE = of_schema({"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}})
-SPEC_SHAPE = of_schema(SPEC)
+SHAPE = schema_shape({"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}})
+SPEC_SHAPE = schema_shape(SPEC)
 HTTP = 'k:{"name":"http","proto":"TCP"}'
 
 
@@ -119,7 +119,7 @@ def test_what_does_not_fit_is_refused_in_a_real_servers_words(value: Any, text: 
 
 
 def test_an_item_needs_a_key() -> None:
-    shape = of_schema(
+    shape = schema_shape(
         {
             "type": "object",
             "properties": {
@@ -283,14 +283,14 @@ def test_sets_follow_a_schema_that_made_leaves_of_maps_and_lists() -> None:
 
 
 def test_built_in_kinds_have_shapes_of_their_structs() -> None:
-    shape = of_struct(CONFIG_MAP)
+    shape = struct_shape(CONFIG_MAP)
     obj = {"metadata": {"finalizers": ["a"], "ownerReferences": [{"uid": "u", "kind": "K"}]}, "data": {"a": "1"}}
     assert collect_leaves(obj, shape) == {
         "f:metadata": {"f:finalizers": {'v:"a"': {}}, "f:ownerReferences": {'k:{"uid":"u"}': {}}},
         "f:data": {"f:a": {}},
     }
     versions = {"spec": {"versions": [{"name": "v1", "schema": {}}]}}
-    assert collect_leaves(versions, of_struct(CUSTOM_RESOURCE_DEFINITION)) == {"f:spec": {"f:versions": {}}}
+    assert collect_leaves(versions, struct_shape(CUSTOM_RESOURCE_DEFINITION)) == {"f:spec": {"f:versions": {}}}
 
 
 NAMES = st.sampled_from(["http", "https", "admin"])
@@ -346,13 +346,13 @@ def test_a_comparison_turned_round(old: Any, new: Any) -> None:
 
 
 def test_the_selector_of_a_service_is_one_leaf() -> None:
-    fields = collect_leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, of_struct(SERVICE))
+    fields = collect_leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, struct_shape(SERVICE))
     assert fields == {"f:spec": {"f:selector": {}, "f:type": {}}}
 
 
 def test_of_very_many_faults_the_first_are_told() -> None:
     items = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
-    shape = of_schema({"type": "object", "properties": {"set": items}})
+    shape = schema_shape({"type": "object", "properties": {"set": items}})
     with pytest.raises(SchemaMisfit) as told:
         check_value({"set": ["a"] * 20_000}, shape)
     assert str(told.value).count("duplicate entries") == 5000
@@ -388,9 +388,9 @@ def walked(shape: typed.Shape, value: dict[str, Any], other: dict[str, Any]) -> 
 
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=12))
 def test_what_is_remembered_of_sorts_of_values_makes_no_difference(pairs: list[tuple[Any, Any]]) -> None:
-    remembering = of_schema(SPEC)
+    remembering = schema_shape(SPEC)
     for value, other in pairs:
-        forgetful = of_schema(SPEC)
+        forgetful = schema_shape(SPEC)
         assert walked(remembering, value, other) == walked(forgetful, value, other)
 
 
@@ -411,7 +411,7 @@ def told(walk: Callable[..., object], *given: Any) -> str:
 
 @given(st.lists(st.tuples(OBJECTS, OBJECTS, VALUES), max_size=6))
 def test_one_walk_merges_and_compares(triples: list[tuple[Any, Any, Any]]) -> None:
-    shape = of_schema({"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}})
+    shape = schema_shape({"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}})
     for one, other, free in triples:
         for live, applied in ((one, other), (one, one), (one, spec(**free)), (spec(**free), one)):
             if told(check_value, live, shape):
@@ -421,7 +421,7 @@ def test_one_walk_merges_and_compares(triples: list[tuple[Any, Any, Any]]) -> No
 
 
 def test_few_sorts_of_values_are_remembered() -> None:
-    form = of_schema({"type": "object", "properties": {f"f{number}": NUMBER for number in range(12)}}).map
+    form = schema_shape({"type": "object", "properties": {f"f{number}": NUMBER for number in range(12)}}).map
     assert form is not None
     plans = [form.plans[tuple(f"f{place}" for place in range(number)), (int,) * number] for number in range(12)]
     assert [plan is not None for plan in plans] == [True] * 8 + [False] * 4

@@ -20,7 +20,7 @@ from podless.cel import bounds
 from podless.cel.patterns import compile_pattern
 from podless.codec import jsonlarge, sentfloats, serializer
 from podless.fields import combine, compare
-from podless.fields.typed import of_schema
+from podless.fields.typed import schema_shape
 from podless.meta import jsonpath, selectors
 from podless.meta.field import parse_path
 from podless.schema import Schema, structural
@@ -61,8 +61,8 @@ def use_values(decode: Callable[[bytes], Any]) -> None:
         lambda value: pickle.loads(pickle.dumps(value)),
         lambda value: list(serializer.encode_json_pieces(value)),
         lambda value: compile(repr(value), "", "exec"),
-        lambda value: compare.compare_values({"a": value}, {"a": [value]}, of_schema(any_object)),
-        lambda value: combine.merge_values({"a": value}, {"a": [value]}, of_schema(any_object)),
+        lambda value: compare.compare_values({"a": value}, {"a": [value]}, schema_shape(any_object)),
+        lambda value: combine.merge_values({"a": value}, {"a": [value]}, schema_shape(any_object)),
         lambda value: Schema(any_object).admit({"a": value}),
     ]  # fmt: skip
     for form in ("list", "map", "both"):

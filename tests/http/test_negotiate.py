@@ -27,26 +27,26 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
     ],
 )
 def test_the_best_clause_that_can_be_met_decides(accept: str, form: AnswerForm) -> None:
-    assert negotiate.of_resource(accept) == form
+    assert negotiate.choose_object_form(accept) == form
 
 
 def test_the_next_clause_counts_where_there_are_no_tables() -> None:
-    assert negotiate.of_resource(f"{TABLE},application/json", tables=False) == AnswerForm()
-    assert negotiate.of_resource("application/json;sv=v1", tables=False) == AnswerForm()
+    assert negotiate.choose_object_form(f"{TABLE},application/json", tables=False) == AnswerForm()
+    assert negotiate.choose_object_form("application/json;sv=v1", tables=False) == AnswerForm()
     with pytest.raises(NotAcceptable):
-        negotiate.of_resource(TABLE, tables=False)
+        negotiate.choose_object_form(TABLE, tables=False)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json;as=Table;v=v9;g=meta.k8s.io"])
 def test_what_is_not_offered_is_refused(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="accepted: application/json, application/yaml, "):
-        negotiate.of_resource(accept)
+        negotiate.choose_object_form(accept)
 
 
 @pytest.mark.parametrize("accept", ["application/yaml", "application/yaml,application/json"])
 def test_a_watch_is_no_yaml(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="application/json;stream=watch"):
-        negotiate.of_stream(negotiate.of_resource(accept, of_list=True))
+        negotiate.choose_stream_form(negotiate.choose_object_form(accept, of_list=True))
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/*", "json", "*"])
@@ -54,19 +54,19 @@ def test_what_is_built_in_has_routes_and_those_of_lists_offer_streams(accept: st
     offered = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(negotiate.OFFERED)
     for many, streams in ((False, ()), (True, negotiate.STREAMS)):
         with pytest.raises(NotAcceptable) as refused:
-            negotiate.of_resource(accept, builtin=True, of_list=many)
+            negotiate.choose_object_form(accept, builtin=True, of_list=many)
         assert refused.value.message == ", ".join((offered, *streams))
 
 
 @pytest.mark.parametrize("accept", ["application/json;stream=chunks", "application/yaml;as=Foo;v=v1;g=x", "*/*;sv=v2"])
 def test_a_route_that_is_found_may_not_have_the_form(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="only the following media types are accepted: application/json, "):
-        negotiate.of_resource(accept, builtin=True, of_list=True)
+        negotiate.choose_object_form(accept, builtin=True, of_list=True)
 
 
 @pytest.mark.parametrize("accept", ["application/json;stream=watch", "*/*;stream=watch"])
 def test_discovery_may_be_called_a_stream(accept: str) -> None:
-    assert negotiate.of_discovery(accept, aggregated=True) == AnswerForm()
+    assert negotiate.choose_discovery_form(accept, aggregated=True) == AnswerForm()
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_discovery_may_be_called_a_stream(accept: str) -> None:
     ],
 )
 def test_clauses_are_read_as_a_real_server_reads_them(accept: str, media: str) -> None:
-    assert negotiate.of_resource(accept) == AnswerForm(media)
+    assert negotiate.choose_object_form(accept) == AnswerForm(media)
 
 
 def test_aggregated_discovery_is_given_where_it_is_asked_for_at_all() -> None:
     aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-    form = negotiate.of_discovery(f"application/json, {aggregated};q=0.1", aggregated=True)
+    form = negotiate.choose_discovery_form(f"application/json, {aggregated};q=0.1", aggregated=True)
     assert form.target == "APIGroupDiscoveryList"
     with pytest.raises(NotAcceptable):
-        negotiate.of_discovery(aggregated, aggregated=False)
+        negotiate.choose_discovery_form(aggregated, aggregated=False)
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,13 @@ def test_the_work_grows_with_a_content_type(piece: str) -> None:
 
 
 def test_an_error_is_in_no_other_form_than_json_for_who_wants_an_object_turned_into_something() -> None:
-    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == AnswerForm(pretty=True)
-    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml").media == negotiate.YAML
+    assert negotiate.choose_error_form("application/yaml;as=Table;v=v1;g=meta.k8s.io") == AnswerForm(pretty=True)
+    both = "application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml"
+    assert negotiate.choose_error_form(both).media == negotiate.YAML
 
 
 def test_a_built_in_kind_has_a_route_for_whole_types_only() -> None:
     for accept in ("*", "application/*"):
         with pytest.raises(NotAcceptable, match="406: Not Acceptable"):
-            negotiate.of_resource(accept, builtin=True)
-        assert negotiate.of_resource(accept) == AnswerForm()
+            negotiate.choose_object_form(accept, builtin=True)
+        assert negotiate.choose_object_form(accept) == AnswerForm()

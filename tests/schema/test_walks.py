@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.fields.check import check_value
-from podless.fields.typed import of_schema
+from podless.fields.typed import schema_shape
 from podless.schema import Malformed, Schema, check, compile, defaulting, embedded, lists, prune
 from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, SharedParts
 from podless.schema.node import Node
@@ -99,7 +99,7 @@ def test_an_object_is_accepted_only_if_it_is_valid_and_has_the_types_that_manage
         accepted = compiled.accepts(one)
     if accepted:
         assert wanted == ([], one, [])
-        check_value({**one, "apiVersion": "v1", "kind": "K", "metadata": {}}, of_schema(schema), repeats=True)
+        check_value({**one, "apiVersion": "v1", "kind": "K", "metadata": {}}, schema_shape(schema), repeats=True)
     assert _admit(compiled, one) == wanted  # it finishes what the other walk has begun
 
 

@@ -14,7 +14,7 @@ from podless.admission.subject import AdmissionSubject
 from podless.codec import gotext, serializer
 from podless.fields import combine
 from podless.fields.check import check_value
-from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, Shape, schema_shape, struct_shape
 from podless.kinds import typemeta
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
@@ -87,8 +87,8 @@ def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Obj
 def _find_shape(kind: Kind, version: Version, subresource: str) -> Shape:
     struct = SCALE if subresource == "scale" else kind.struct_of(version)
     if struct is not None:
-        return of_struct(struct)
-    return kind.derive(("shape", version.name), lambda: of_schema(kind.structural_schema(version)))
+        return struct_shape(struct)
+    return kind.derive(("shape", version.name), lambda: schema_shape(kind.structural_schema(version)))
 
 
 def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:

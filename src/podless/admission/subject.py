@@ -8,7 +8,7 @@ from typing import Any
 from podless.admission.attributes import AdmissionAttributes
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
-from podless.auth.user import of_account
+from podless.auth.user import account_user
 from podless.cache.entry import Entry
 from podless.codec import sentfloats
 from podless.kinds.conversion import Converter
@@ -120,7 +120,7 @@ class AdmissionSubject:
         """Return the authorizer's decision for a check in an expression."""
         from podless.cel.policies import AccessDecision
 
-        user = self.attr.user if question.account is None else of_account(*question.account)
+        user = self.attr.user if question.account is None else account_user(*question.account)
         attributes = Attributes(
             question.verb, question.group, ANY_VERSION if not question.path else "", question.resource,
             question.subresource, question.namespace, question.name, question.path,

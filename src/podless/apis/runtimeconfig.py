@@ -10,7 +10,7 @@ from functools import partial
 
 from podless.apis.catalog import ALL, GROUPS, OPTIONAL
 from podless.kinds.kind import Kind, serve_versions
-from podless.kinds.late import of_release
+from podless.kinds.late import adapt_kind
 from podless.runtime.option import StartError
 from podless.runtime.release import NEWEST, Release
 
@@ -114,7 +114,7 @@ def serve_kinds(
             continue
         if len(names) < len(kind.versions):  # derived, so that all servers share this kind and its cached values
             kind = kind.derive(("serving", *sorted(names)), partial(serve_versions, kind, names))
-        yield kind.derive(("release", release), partial(of_release, kind, release)) if release.without else kind
+        yield kind.derive(("release", release), partial(adapt_kind, kind, release)) if release.without else kind
 
 
 def _is_enabled(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.auth.certificates import CREDENTIAL
-from podless.auth.user import of_account
+from podless.auth.user import account_user
 from podless.auth.verdict import TokenVerdict, read_issuer
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
@@ -159,7 +159,7 @@ class ServiceAccountTokens:
             "jti": objectmeta.make_uid(),
             _CLAIM: claim,
             "nbf": now,
-            "sub": of_account(account.namespace, account.name).name,
+            "sub": account_user(account.namespace, account.name).name,
         }
         return self._sign_claims(claims)
 
@@ -171,7 +171,7 @@ class ServiceAccountTokens:
             "service-account.name": account.name,
             "service-account.uid": account.uid,
         }
-        subject = of_account(namespace, account.name).name
+        subject = account_user(namespace, account.name).name
         return self._sign_claims(
             {"iss": _SECRET_ISSUER, **{f"{_KEPT_CLAIM}{name}": claim[name] for name in claim}, "sub": subject}
         )
@@ -248,7 +248,7 @@ class ServiceAccountTokens:
         for sort, bound in (("node", node), ("pod", pod)):
             if bound is not None:
                 extra |= {f"{_EXTRA}{sort}-{name}": (value,) for name, value in bound.make_claim().items()}
-        user = of_account(namespace, account.name, account.uid, extra)
+        user = account_user(namespace, account.name, account.uid, extra)
         return TokenVerdict(user, tuple(bound for bound in audiences if bound in claims["aud"]), is_valid)
 
     def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
@@ -266,7 +266,7 @@ class ServiceAccountTokens:
         fitting = tuple(audience for audience in audiences if audience == self.issuer)
         if not fitting or not is_valid():
             return _NO_USER
-        return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, is_valid)
+        return TokenVerdict(account_user(namespace, account.name, account.uid), fitting, is_valid)
 
     def make_key_set(self) -> dict[str, Any]:
         """Return the public key as a JSON Web Key Set. Raises BadKey."""

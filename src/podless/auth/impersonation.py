@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from podless.auth.attributes import NO_SNIFF, AccessDenied, Attributes
 from podless.auth.authorizer import Authorizer
-from podless.auth.user import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User, of_account, parse_account
+from podless.auth.user import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User, account_user, parse_account
 from podless.codec.gotext import quote
 from podless.meta import names
 from podless.meta.errors import BadRequest
@@ -64,7 +64,7 @@ def _find_mode(impersonated: User) -> tuple[str, tuple[str, str, str], tuple[str
         return "arbitrary-node" if plain else "", ("nodes", node, ""), (_NODES,)
     if account is not None:
         namespace, name = account
-        return "serviceaccount" if plain else "", ("serviceaccounts", name, namespace), of_account(*account).groups
+        return "serviceaccount" if plain else "", ("serviceaccounts", name, namespace), account_user(*account).groups
     return "user-info", ("users", impersonated.name, ""), impersonated.groups
 
 
@@ -142,7 +142,7 @@ def _unconstrained_groups(authorizer: Authorizer, user: User, impersonated: User
         if not authorizer.is_allowed(user, needed):
             raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
     account = parse_account(impersonated.name)
-    return of_account(*account).groups if account is not None and not impersonated.groups else impersonated.groups
+    return account_user(*account).groups if account is not None and not impersonated.groups else impersonated.groups
 
 
 def _list_attributes(impersonated: User) -> list[Attributes]:

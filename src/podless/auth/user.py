@@ -44,7 +44,7 @@ SERVER = User("system:apiserver", "", (MASTERS, AUTHENTICATED))
 _ACCOUNT = "system:serviceaccount:"
 
 
-def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> User:
+def account_user(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> User:
     """Return the user of a service account."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
     return User(f"{_ACCOUNT}{namespace}:{name}", uid, groups, extra or {})

@@ -19,12 +19,12 @@ class UnknownElement(ValueError):
     """An element of a kind that this version of the format lacks; such elements are dropped."""
 
 
-def of_keys(keys: dict[str, Any]) -> str:
+def make_key_element(keys: dict[str, Any]) -> str:
     """Return the element of a list item with these key fields."""
     return f"k:{encode_compact(keys)}"
 
 
-def of_value(value: Any) -> str:
+def make_value_element(value: Any) -> str:
     """Return the element of an item of a set."""
     return f"v:{encode_compact(value)}"
 
@@ -50,10 +50,10 @@ def parse_element(text: str) -> str:
     except serializer.JSONError as error:
         raise ValueError(str(error)) from None
     if kind == _VALUE:
-        return of_value(value)
+        return make_value_element(value)
     if not isinstance(value, dict):
         raise ValueError(f"not a path element: {text}")
-    return of_keys(value)
+    return make_key_element(value)
 
 
 def rank_element(text: str) -> tuple[Any, ...]:

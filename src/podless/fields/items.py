@@ -43,7 +43,7 @@ def make_element(form: ListShape, item: Any) -> str:
         if type(item) is str:
             return f'v:"{item}"' if PLAIN_TEXT(item) else _of_text(item)
         if type(item) in UNTYPED.types and item is not None:
-            return elements.of_value(item)
+            return elements.make_value_element(item)
         raise SchemaMisfit(_NO_ITEM[type(item)])
     if type(item) is not dict:
         fault = "a null element" if item is None else "non-map elements"
@@ -62,7 +62,7 @@ def make_element(form: ListShape, item: Any) -> str:
         names = " ".join(map(gotext.quote, form.keys))
         fault = f"has an element that omits all key fields [{names}]"
         raise SchemaMisfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
-    return elements.of_keys(keys)
+    return elements.make_key_element(keys)
 
 
 # lists use few different keys, and objects repeat them
@@ -70,12 +70,12 @@ def make_element(form: ListShape, item: Any) -> str:
 
 @bounded_cache(4096)
 def _of_text(value: str) -> str:
-    return elements.of_value(value)
+    return elements.make_value_element(value)
 
 
 @bounded_cache(4096)
 def _of_key(name: str, value: str) -> str:
-    return elements.of_keys({name: value})
+    return elements.make_key_element({name: value})
 
 
 _NO_ITEM = {

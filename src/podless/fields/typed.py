@@ -376,7 +376,7 @@ _SCALAR_TYPES = frozenset({"string", *_PRIMITIVES})
 _META = object()  # placeholder for the schema of ObjectMeta
 
 
-def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
+def schema_shape(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
     """Return the shape of a custom kind's objects from one version's openAPIV3Schema.
 
     The schema is read when needed.
@@ -389,7 +389,7 @@ def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
 
 def _read_schema(raw: Any, preserve: bool) -> Shape:
     if raw is _META:
-        return of_struct(OBJECT_META)
+        return struct_shape(OBJECT_META)
     preserve = preserve or raw.get("x-kubernetes-preserve-unknown-fields") is True
     kind = raw.get("type") or ""
     if kind == "string":
@@ -429,7 +429,7 @@ def _read_map(raw: dict[str, Any], preserve: bool) -> MapShape:
 
 
 @bounded_cache(1024)
-def of_struct(struct: Struct) -> Shape:
+def struct_shape(struct: Struct) -> Shape:
     """Return the shape of a built-in kind's objects."""
     return _read_struct(struct, struct.atomic)
 
@@ -458,7 +458,7 @@ def _read_field(field: Field) -> Shape:
 
 def _read_type(kind: GoType) -> Shape:
     if isinstance(kind, Struct):
-        return of_struct(kind)
+        return struct_shape(kind)
     if isinstance(kind, ListOf):
         return Shape(list=ListShape(kind.item, _read_type))
     if isinstance(kind, MapOf):

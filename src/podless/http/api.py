@@ -225,7 +225,7 @@ class APIHandler:
         """Return the answer to a request for the log of changes."""
         if call.verb == "watch":
             chosen = await options.read_list_options(self._api, call)
-            return await self._history.make_watch(call, negotiate.of_stream(form), chosen)
+            return await self._history.make_watch(call, negotiate.choose_stream_form(form), chosen)
         return await self._render_outcome(request, call, await self._history.answer_get(call, call.verb), form)
 
     def _check_local(self, path: str) -> None:
@@ -257,8 +257,8 @@ class APIHandler:
     async def _answer_connect(self, request: HTTPRequest, call: Call) -> Answer:
         accept = request.headers.get("accept", "")
         if call.subresource == "log":
-            negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
-            negotiate.of_resource(accept, builtin=False)
+            negotiate.check_route_accept(accept, ("text/plain", *negotiate.OFFERED))
+            negotiate.choose_object_form(accept, builtin=False)
         path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
         upgrade = "upgrade" in request.headers.get("connection", "").lower()
         await connect.connect_object(self._api, call, path, upgrade=upgrade)
@@ -403,7 +403,7 @@ class APIHandler:
             watch = Watch(self._api, call, chosen, await self._api.load_collection(call.kind))
             await watch.prepare_initial()
             stream = WatchStream(
-                self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end_lease
+                self._api, call, watch, negotiate.choose_stream_form(form), self._rows, lease.end_lease
             ).make_stream()
             call.query = {}  # the options are parsed; do not keep long query texts during the watch
             return stream
@@ -414,7 +414,7 @@ class APIHandler:
             if watch is None or not isinstance(error, (Expired, conversion.ConversionFailed)):
                 raise
             # clients look for these errors in the event stream
-            form = negotiate.of_stream(form)
+            form = negotiate.choose_stream_form(form)
             return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
@@ -458,7 +458,7 @@ def _choose_form(request: HTTPRequest, call: Call, tables: bool) -> AnswerForm:
     if call.verb == "watch" and not has("TablesOfWatchLists"):
         tables = tables and not options.lists_first(call)
     try:
-        form = negotiate.of_resource(accept, builtin=not call.kind.custom, of_list=of_list, tables=tables)
+        form = negotiate.choose_object_form(accept, builtin=not call.kind.custom, of_list=of_list, tables=tables)
     except NotAcceptable:
         if of_list and not has("AcceptBeforeOptions"):
             options.list_options(call)  # invalid options are reported first

@@ -114,7 +114,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
         def pass_on(request: HTTPRequest, user: User) -> Answer | Pending:
             request.sender, request.user = request.user.name, user
             if request.audit is not None:
-                request.audit.act_as(user)
+                request.audit.set_impersonated(user)
             return handler(request)
 
         async def handle_later(request: HTTPRequest, impersonated: User) -> Answer:

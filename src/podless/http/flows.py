@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
-from podless.auth.user import User, of_account
+from podless.auth.user import User, account_user
 from podless.cache.events import CacheEvent
 from podless.http.families import Sample, render_family
 from podless.http.message import HTTPRequest
@@ -251,7 +251,7 @@ def _is_subject(subject: Object, user: User) -> bool:
     if kind == "Group":
         return subject["group"]["name"] == _ALL or subject["group"]["name"] in user.groups
     account = subject["serviceAccount"]
-    account_name = of_account(account["namespace"], account["name"]).name
+    account_name = account_user(account["namespace"], account["name"]).name
     return (
         user.name.startswith(account_name.removesuffix(_ALL)) if account["name"] == _ALL else user.name == account_name
     )

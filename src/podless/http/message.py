@@ -41,7 +41,7 @@ class AuditRecord(Protocol):
     def set_user(self, user: User) -> None:
         """Set the authenticated user."""
 
-    def act_as(self, user: User) -> None:
+    def set_impersonated(self, user: User) -> None:
         """Set the user that the request impersonates."""
 
     def set_decision(self, allowed: bool, reason: str) -> None:

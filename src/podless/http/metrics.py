@@ -67,8 +67,8 @@ class Metrics:
 
     def make_pieces(self) -> Callable[[], Iterator[bytes]]:
         """Return a function that yields the metrics in pieces; most figures are read now, request counts later."""
-        of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
-        return partial(self._join_lines, {**_of_process(self._started), **of_server})
+        of_server = {**self._list_resources(), **self._list_store(), **self._list_audit(), **self._list_clients()}
+        return partial(self._join_lines, {**_list_process(self._started), **of_server})
 
     def _join_lines(self, families: Samples) -> Iterator[bytes]:
         lines = (line for name, samples in families.items() for line in render_family(name, samples))
@@ -80,7 +80,7 @@ class Metrics:
                 waiting.clear()
         yield "".join(waiting).encode()
 
-    def _of_resources(self) -> Samples:
+    def _list_resources(self) -> Samples:
         loaded = [
             (kind, collection)
             for kind in self._registry
@@ -95,7 +95,7 @@ class Metrics:
             ],
         }
 
-    def _of_store(self) -> Samples:
+    def _list_store(self) -> Samples:
         store = self._store
         sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.read_figures().get("size")) else []
         samples: dict[str, list[Sample]] = {
@@ -110,14 +110,14 @@ class Metrics:
             samples["podless_store_duration_seconds"] = [((name,), times) for name, times in store.durations.items()]
         return samples
 
-    def _of_audit(self) -> Samples:
+    def _list_audit(self) -> Samples:
         events, dropped = (self._audit.events, self._audit.dropped) if self._audit is not None else (0, 0)
         return {
             "apiserver_audit_event_total": [((), events)],
             "apiserver_audit_error_total": [(("buffered",), dropped)],
         }
 
-    def _of_clients(self) -> Samples:
+    def _list_clients(self) -> Samples:
         memory, watchdog, turns = self._memory, self._watchdog, self._turns
         return {
             "podless_held_bytes": [
@@ -132,7 +132,7 @@ class Metrics:
         }
 
 
-def _of_process(started: float) -> Samples:
+def _list_process(started: float) -> Samples:
     """Return the process metrics of Prometheus' clients. Values that the system does not report are left out."""
     version = sys.version_info
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())

@@ -96,7 +96,7 @@ def choose_form(
     return None
 
 
-def of_resource(accept: str, *, builtin: bool = False, of_list: bool = False, tables: bool = True) -> AnswerForm:
+def choose_object_form(accept: str, *, builtin: bool = False, of_list: bool = False, tables: bool = True) -> AnswerForm:
     """Return the form of an answer about objects. of_list: a list or watch. tables: tables are offered.
 
     Raises NotAcceptable. Routes of built-in kinds check the header first.
@@ -105,13 +105,13 @@ def of_resource(accept: str, *, builtin: bool = False, of_list: bool = False, ta
         return PLAIN
     form = choose_form(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
     if builtin:
-        of_route(accept, OFFERED, STREAMS if of_list else ())
+        check_route_accept(accept, OFFERED, STREAMS if of_list else ())
     if form is None:
         raise NotAcceptable(_describe_allowed(OFFERED))
     return form
 
 
-def of_stream(form: AnswerForm) -> AnswerForm:
+def choose_stream_form(form: AnswerForm) -> AnswerForm:
     """Return the form of a watch's events, which are never YAML. Call it after other errors of the watch are excluded.
 
     Raises NotAcceptable.
@@ -121,7 +121,7 @@ def of_stream(form: AnswerForm) -> AnswerForm:
     return form
 
 
-def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -> None:
+def check_route_accept(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -> None:
     """Check that an Accept header accepts */*, or one of a route's media types exactly. Raises NotAcceptable.
 
     streams: more offered types, for the error text only.
@@ -144,7 +144,7 @@ def check_route_body(content_type: str, media_types: Sequence[str]) -> None:
             raise UnsupportedMediaType("415: Unsupported Media Type", {})
 
 
-def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
+def choose_discovery_form(accept: str, *, aggregated: bool) -> AnswerForm:
     """Return the form of a discovery document. aggregated: the document exists in aggregated form too.
 
     Raises NotAcceptable.
@@ -165,7 +165,7 @@ def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: s
     return form._replace(pretty=True) if is_indented and not form.pretty else form
 
 
-def of_error(accept: str) -> AnswerForm:
+def choose_error_form(accept: str) -> AnswerForm:
     """Return the form of an error. It is indented JSON if the client accepts no form that errors have.
 
     Source: WriteObjectNegotiated and WriteRawJSON in apiserver's endpoints/handlers/responsewriters.

@@ -137,7 +137,7 @@ class NonResourcePaths:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         media = _KEYS[request.path.rstrip("/")]
-        negotiate.of_route(accept, (media,))
+        negotiate.check_route_accept(accept, (media,))
         if media != negotiate.JSON:
             return Response(200, [serializer.encode_json(accounts.make_key_set())], media.encode(), _HOUR)
         document = {
@@ -153,7 +153,7 @@ class NonResourcePaths:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.check_route_body(request.headers.get("content-type", ""), (negotiate.JSON,))
-        negotiate.of_route(accept, (negotiate.JSON,))
+        negotiate.check_route_accept(accept, (negotiate.JSON,))
         return Response(200, [serializer.encode_pretty(version_info(self._release))], JSON)
 
     def _list_paths(self) -> list[str]:
@@ -257,11 +257,11 @@ def _check_route(request: HTTPRequest, accept: str) -> None:
     if request.method != "GET":
         raise MethodNotAllowed(_NO_METHOD)
     negotiate.check_route_body(request.headers.get("content-type", ""), negotiate.OFFERED)
-    negotiate.of_route(accept, negotiate.OFFERED)
+    negotiate.check_route_accept(accept, negotiate.OFFERED)
 
 
 def _choose_form(request: HTTPRequest, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
-    form = negotiate.of_discovery(accept, aggregated=aggregated)
+    form = negotiate.choose_discovery_form(accept, aggregated=aggregated)
     return negotiate.make_readable(form, request.query, request.headers.get("user-agent", ""))
 
 

@@ -34,7 +34,7 @@ def status_response(
 
     JSON with a long message is made while it is sent.
     """
-    media = negotiate.of_error(accept).media
+    media = negotiate.choose_error_form(accept).media
     if media == negotiate.YAML:
         return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers)
     if media == negotiate.PROTOBUF:
@@ -57,7 +57,7 @@ def with_status(handler: Handler) -> Handler:
             answer = await pending
         except Exception as error:
             is_long = isinstance(error, APIError) and len(error.message) > _LONG_MESSAGE
-            if is_long and negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
+            if is_long and negotiate.choose_error_form(request.headers.get("accept", "")).media != negotiate.JSON:
                 answer = await asyncio.to_thread(_render_error, error, request)
             else:
                 answer = _render_error(error, request)
@@ -78,7 +78,8 @@ def with_status(handler: Handler) -> Handler:
 def _render_error(error: Exception, request: HTTPRequest) -> Response:
     """Return the answer to a request that failed, indented for people."""
     accept = request.headers.get("accept", "")
-    form = negotiate.make_readable(negotiate.of_error(accept), request.query, request.headers.get("user-agent", ""))
+    agent = request.headers.get("user-agent", "")
+    form = negotiate.make_readable(negotiate.choose_error_form(accept), request.query, agent)
     return render_error(error, accept, pretty=form.pretty)
 
 

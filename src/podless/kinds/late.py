@@ -22,7 +22,7 @@ from podless.structs.structs import Struct
 NOT_YET: Strategy[Kind] = Strategy()  # placeholder until the strategy is loaded
 
 
-def of_release(kind: Kind, release: Release) -> Kind:
+def adapt_kind(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
     # reading these attributes would load them
     reset = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
@@ -46,7 +46,7 @@ def of_release(kind: Kind, release: Release) -> Kind:
 
 def _adapt_subresource(subresource: Subresource, release: Release) -> Subresource:
     """Return a subresource with the kinds of its bodies and options as a release has them."""
-    kind, options = (declared and of_release(declared, release) for declared in (subresource.kind, subresource.options))
+    kind, options = (declared and adapt_kind(declared, release) for declared in (subresource.kind, subresource.options))
     return replace(subresource, kind=kind, options=options)
 
 

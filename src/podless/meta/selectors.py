@@ -199,7 +199,7 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     return LabelSelector(_sort_by_key(requirements))
 
 
-def of_set(labels: Mapping[str, str]) -> LabelSelector:
+def make_set_selector(labels: Mapping[str, str]) -> LabelSelector:
     """Return a selector for objects with all of these labels, which need not be valid."""
     return LabelSelector(_sort_by_key(Requirement(key, "=", (value,)) for key, value in each(labels).items()))
 

@@ -29,17 +29,17 @@ def read_manifests(manifests: Manifests) -> list[Object]:
 
 def _read_objects(value: Any) -> Iterator[Object]:
     if isinstance(value, dict):
-        yield from _of_document(value)
+        yield from _read_document(value)
     elif isinstance(value, str) and ("\n" in value or "{" in value):
-        yield from _of_text("text", value.encode())
+        yield from _read_text("text", value.encode())
     elif isinstance(value, (str, os.PathLike)):
         for file in _match_files(str(value)):
-            yield from _of_text(str(file), file.read_bytes())
+            yield from _read_text(str(file), file.read_bytes())
     elif isinstance(value, Iterable):
         for item in value:
             yield from _read_objects(item)
     elif hasattr(value, "to_dict"):  # objects of client libraries
-        yield from _of_document(value.to_dict())
+        yield from _read_document(value.to_dict())
     else:
         raise ValueError(f"expected an object, a manifest or a path, not {type(value).__name__}")
 
@@ -58,7 +58,7 @@ def _match_files(path: str) -> list[Path]:
     return files
 
 
-def _of_text(name: str, raw: bytes) -> Iterator[Object]:
+def _read_text(name: str, raw: bytes) -> Iterator[Object]:
     for document in split_documents(name, raw):
         try:
             obj = document.decode_value()
@@ -67,16 +67,16 @@ def _of_text(name: str, raw: bytes) -> Iterator[Object]:
         if not isinstance(obj, dict):
             raise ValueError(f"{name}:{document.line + 1}: not an object")
         try:
-            yield from _of_document(obj)
+            yield from _read_document(obj)
         except ValueError as error:
             raise ValueError(f"{name}:{document.line + 1}: {error}") from None
 
 
-def _of_document(obj: Object) -> Iterator[Object]:
+def _read_document(obj: Object) -> Iterator[Object]:
     if "kind" not in obj or "apiVersion" not in obj:
         raise ValueError("an object needs apiVersion and kind")
     if obj["kind"].endswith("List") and isinstance(obj.get("items"), list):
         for item in obj["items"]:
-            yield from _of_document(item)
+            yield from _read_document(item)
     else:
         yield obj

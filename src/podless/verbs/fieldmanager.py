@@ -10,7 +10,7 @@ from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
 from podless.fields.merge import WriteTarget
 from podless.fields.sets import Fields
-from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, Shape, schema_shape, struct_shape
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
@@ -24,7 +24,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 _STATUS = sets.make_set(("f:status",))
 _SCALE_PLACE = WriteTarget(
     version=scaling.SCALE,
-    shapes={scaling.SCALE: of_struct(SCALE)}.get,
+    shapes={scaling.SCALE: struct_shape(SCALE)}.get,
     blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode_struct(SCALE, {})},
     subresource="scale",
     custom=False,
@@ -54,7 +54,7 @@ def complete_kind(kind: Kind) -> None:
                 shape = target.shapes(name)
                 if shape is not None:
                     typed.complete_shape(shape)
-    typed.complete_shape(of_struct(SCALE))
+    typed.complete_shape(struct_shape(SCALE))
 
 
 def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
@@ -70,7 +70,7 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
         }
         structures = {name: view.struct_of(served) for name, (view, served) in views.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
-        shapes = {name: of_struct(struct) for name, struct in fields.items()}
+        shapes = {name: struct_shape(struct) for name, struct in fields.items()}
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert_merged, views) if len(shapes) > 1 else None
     reset = _reset_fields(kind, version, subresource)
@@ -81,7 +81,7 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 def _find_shape(kind: Kind, version: Version) -> Shape:
     """Return the shape of a custom kind's version. All endpoints share it: it is ten times as large as the schema."""
-    return kind.derive(("fields", version.name), lambda: of_schema(kind.structural_schema(version), kind.preserve))
+    return kind.derive(("fields", version.name), lambda: schema_shape(kind.structural_schema(version), kind.preserve))
 
 
 def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:

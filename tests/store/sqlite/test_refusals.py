@@ -22,17 +22,17 @@ def error(code: int | None, text: str = "why", kind: type[sqlite3.Error] = sqlit
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_BUSY_RECOVERY])
 def test_a_locked_database_is_in_use(code: int) -> None:
-    assert type(refusals.of_open(error(code), PATH)) is StoreInUse
+    assert type(refusals.make_open_error(error(code), PATH)) is StoreInUse
 
 
 def test_the_text_of_an_error_decides_nothing() -> None:
-    found = refusals.of_open(error(sqlite3.SQLITE_CANTOPEN, "unable to open file 'locked'"), PATH)
+    found = refusals.make_open_error(error(sqlite3.SQLITE_CANTOPEN, "unable to open file 'locked'"), PATH)
     assert type(found) is StoreError
     assert str(found) == "db: unable to open file 'locked'"
 
 
 def test_what_sqlite_says_of_a_damaged_file_is_one_line() -> None:
-    found = refusals.of_open(error(sqlite3.SQLITE_CORRUPT, "malformed\n  schema", sqlite3.DatabaseError), PATH)
+    found = refusals.make_open_error(error(sqlite3.SQLITE_CORRUPT, "malformed\n  schema", sqlite3.DatabaseError), PATH)
     assert type(found) is StoreDamaged
     assert str(found) == "db: not a podless database, or a damaged one (malformed schema)"
 
@@ -47,10 +47,10 @@ def test_what_sqlite_says_of_a_damaged_file_is_one_line() -> None:
     ],
 )
 def test_a_write_that_failed(code: int | None, kind: type[StoreError]) -> None:
-    assert type(refusals.of_write(error(code))) is kind
+    assert type(refusals.make_write_error(error(code))) is kind
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CORRUPT_INDEX, sqlite3.SQLITE_CORRUPT_VTAB])
 def test_a_read_of_a_damaged_page(code: int) -> None:
-    assert type(refusals.of_read(error(code))) is StoreDamaged
-    assert type(refusals.of_read(error(None))) is StoreError
+    assert type(refusals.make_read_error(error(code))) is StoreDamaged
+    assert type(refusals.make_read_error(error(None))) is StoreError

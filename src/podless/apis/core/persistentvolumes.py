@@ -95,7 +95,7 @@ class PersistentVolumeStrategy(StatusStrategy):
         if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
             warnings.append(_RECYCLE)
         required = (spec.get("nodeAffinity") or {}).get("required") or {}
-        warnings += nodelabels.of_terms(
+        warnings += nodelabels.list_term_warnings(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
         removed_plugins = [(name, text) for name, text in _DEPRECATED.items() if spec.get(name) is not None]

@@ -50,7 +50,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         errors += checks.validate_nonnegative("spec.replicas", spec.get("replicas"))
         if pod_template is None:
             return [*errors, field.required("spec.template")]
-        parsed = selectors.of_set(selector)
+        parsed = selectors.make_set_selector(selector)
         return [*errors, *template.validate_replica_template(parsed, pod_template, old, "ReplicationController")]
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:

@@ -99,12 +99,12 @@ def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool
             yield field.invalid(at, name, f"must have at most {_MAX_SYSCTL} characters and match regex {_SYSCTL}")
         elif name in seen:
             yield field.duplicate(at, name)
-        if not host and (reason := _of_host(name, spec)):
+        if not host and (reason := _read_host(name, spec)):
             yield field.invalid(at, name, reason)
         seen.add(name)
 
 
-def _of_host(name: str, spec: Object) -> str:
+def _read_host(name: str, spec: Object) -> str:
     """Return why a sysctl is rejected, or "": the pod uses the host's namespace."""
     first = next((char for char in each(name) if char in "./"), ".")
     dotted = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
@@ -118,7 +118,7 @@ def _of_host(name: str, spec: Object) -> str:
 def host_sysctls(spec: Object) -> bool:
     """Return whether a pod has sysctls of host namespaces."""
     sysctls = (spec.get("securityContext") or {}).get("sysctls") or ()
-    return any(_of_host(sysctl.get("name", ""), spec) for sysctl in each(sysctls))
+    return any(_read_host(sysctl.get("name", ""), spec) for sysctl in each(sysctls))
 
 
 def validate_seccomp(profile: Object | None, path: str) -> field.Errors:

@@ -23,13 +23,13 @@ def warn_of_label(label: str) -> str:
     return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
 
 
-def of_terms(terms: Collection[Object], path: str) -> Iterator[str]:
+def list_term_warnings(terms: Collection[Object], path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in node selector terms."""
     for index, term in enumerate(each(terms)):
-        yield from _of_expressions(term, f"{path}[{index}]")
+        yield from _list_expression_warnings(term, f"{path}[{index}]")
 
 
-def of_topologies(terms: Collection[Object], path: str) -> Iterator[str]:
+def list_topology_warnings(terms: Collection[Object], path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in topology selector terms."""
     for position, term in enumerate(each(terms)):
         for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
@@ -37,15 +37,15 @@ def of_topologies(terms: Collection[Object], path: str) -> Iterator[str]:
                 yield f"{path}[{position}].matchLabelExpressions[{index}].key: {text}"
 
 
-def of_selector(selector: Object, path: str) -> Iterator[str]:
+def list_selector_warnings(selector: Object, path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in a label selector for nodes."""
-    yield from _of_expressions(selector, path)
+    yield from _list_expression_warnings(selector, path)
     for label in sorted(each(selector.get("matchLabels") or {})):
         if text := warn_of_label(label):
             yield f"{path}.matchLabels.{label}: {text}"
 
 
-def _of_expressions(term: Object, path: str) -> Iterator[str]:
+def _list_expression_warnings(term: Object, path: str) -> Iterator[str]:
     for index, expression in enumerate(each(term.get("matchExpressions") or [])):
         if text := warn_of_label(expression.get("key") or ""):
             yield f"{path}.matchExpressions[{index}].key: {expression['key']} is {text}"

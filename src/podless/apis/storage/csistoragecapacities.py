@@ -37,7 +37,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         return [*errors, *validate_immutable_fields(obj, old, "storageClassName")]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        return [*nodelabels.of_selector(obj.get("nodeTopology") or {}, "nodeTopology")]
+        return [*nodelabels.list_selector_warnings(obj.get("nodeTopology") or {}, "nodeTopology")]
 
 
 STRATEGY = CSIStorageCapacityStrategy()

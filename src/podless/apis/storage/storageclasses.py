@@ -79,7 +79,7 @@ class StorageClassStrategy(TypedStrategy):
         return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode")]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        return [*nodelabels.of_topologies(obj.get("allowedTopologies") or [], "allowedTopologies")]
+        return [*nodelabels.list_topology_warnings(obj.get("allowedTopologies") or [], "allowedTopologies")]
 
 
 def _validate_topologies(terms: Sequence[Object]) -> field.Errors:

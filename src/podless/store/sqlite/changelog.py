@@ -61,7 +61,7 @@ class SQLiteChangeLog:
             if len(places) < limit:  # packed changes are older than those in the window
                 places += pastreader.find_places_of_key(database, key, *bounds, limit - len(places))
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         return await self._read_places(places)
 
     async def read_under(
@@ -83,7 +83,7 @@ class SQLiteChangeLog:
                 places += await self._merge_places(prefix, *bounds, limit) if packed is None else packed
             return await self._read_places(sorted(places, reverse=True)[:limit])
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         finally:
             let_go()
 
@@ -109,7 +109,7 @@ class SQLiteChangeLog:
                 database, self._past.active_resources, at
             )
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         if not revision:
             raise HistoryCompacted(self.read_horizon(keys.ALL))
         return revision
@@ -122,7 +122,7 @@ class SQLiteChangeLog:
             packed = pastreader.find_time_of(database, self._past.active_resources, revision) if is_packed else 0
             return packed or int((database.execute(_TIME, (revision,)).fetchone() or (0,))[0])
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
 
     def list_resources(self) -> list[str]:
         """Return the prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
@@ -136,14 +136,14 @@ class SQLiteChangeLog:
                 prefixes += [prefix] if not prefix.startswith(keys.OWN) else []
                 key = keys.prefix_end(prefix)
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
 
     async def find_sequence(self, revision: int) -> int:
         """Return the last sequence number of a commit. Raises StoreError."""
         try:
             row = self._database().execute(_LAST, (revision, revision + _COMMIT, revision)).fetchone()
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         return int(row[0] or revision)
 
     def use_states(self, find_state: Callable[[str, int], Record | None]) -> None:
@@ -176,7 +176,7 @@ class SQLiteChangeLog:
                     return rows, after
                 await asyncio.sleep(0)
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         finally:
             let_go()
 
@@ -196,7 +196,7 @@ class SQLiteChangeLog:
                     end = time.perf_counter() + _SLICE
             return list(self._with_authors(self._database(), rows))
         except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+            raise refusals.make_read_error(error) from None
         finally:
             let_go()
 

@@ -91,7 +91,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
             _create_file(path)
         return _open_database(path)
     except (sqlite3.DatabaseError, UnicodeError) as error:
-        raise refusals.of_open(error, path) from None
+        raise refusals.make_open_error(error, path) from None
 
 
 def reject_foreign(path: Path) -> None:

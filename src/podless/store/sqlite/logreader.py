@@ -47,7 +47,7 @@ def read_page(
             if size > _PAGE:
                 return rows, row[0]
     except sqlite3.Error as error:
-        raise refusals.of_read(error) from None
+        raise refusals.make_read_error(error) from None
     return rows, rows[-1][0] if len(rows) == limit else ""
 
 
@@ -65,4 +65,4 @@ def _read_rows(database: sqlite3.Connection, statement: str, arguments: tuple[ob
     try:
         return list(map(verify_row, database.execute(statement, arguments)))
     except sqlite3.Error as error:
-        raise refusals.of_read(error) from None
+        raise refusals.make_read_error(error) from None

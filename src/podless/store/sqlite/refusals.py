@@ -12,7 +12,7 @@ _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
+def make_open_error(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
     """Return the error for a database that cannot be opened.
 
     A UnicodeError means that names in the file, or SQLite's message, are not valid text.
@@ -24,14 +24,14 @@ def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
     return StoreDamaged(f"{path}: not a podless database, or a damaged one ({describe_error(error)})")
 
 
-def of_read(error: sqlite3.Error) -> StoreError:
+def make_read_error(error: sqlite3.Error) -> StoreError:
     """Return the error for a failed read."""
     if _error_code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
         return StoreDamaged(f"the database is damaged ({error}); restore a backup")
     return StoreError(f"the database failed to read: {error}")
 
 
-def of_write(error: Exception) -> StoreError:
+def make_write_error(error: Exception) -> StoreError:
     """Return the error for a failed write."""
     if isinstance(error, StoreError):
         return error

@@ -196,7 +196,7 @@ class SQLiteStore:
             try:
                 upkeep.probe_write(self._open_database())
             except sqlite3.Error as error:
-                raise refusals.of_write(error) from None
+                raise refusals.make_write_error(error) from None
             self._disk.note_success()
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
@@ -260,7 +260,7 @@ class SQLiteStore:
                 for chain in waiting:
                     self._carry_out([chain])
                 return
-            outcomes, changes = [refusals.of_write(error)], []
+            outcomes, changes = [refusals.make_write_error(error)], []
             if isinstance(error, sqlite3.Error):
                 self._disk.refuse_error(error)
         else:

@@ -89,7 +89,7 @@ class HistoryWindow:
         try:
             upkeep.forget_history(self._database(), self.compacted, revision, self._past, full=self._disk.full)
         except sqlite3.Error as error:
-            raise refusals.of_write(error) from None
+            raise refusals.make_write_error(error) from None
         self.compacted = revision
         self.history.note_forgotten(revision)
 

@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, ReleaseRecorder
 from podless.schema import Expressions, KeywordOptions, structural
-from podless.schema import warnings as of_schema
+from podless.schema import warnings as schema_warnings
 from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
 
 _V1_ONLY = "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)"
@@ -143,4 +143,4 @@ def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
 
 def _list_warnings(crd: Object) -> list[str]:
     """Return the warnings of all schemas, each once."""
-    return list(dict.fromkeys(text for schema in shared.list_schemas(crd["spec"]) for text in of_schema(schema)))
+    return list(dict.fromkeys(text for schema in shared.list_schemas(crd["spec"]) for text in schema_warnings(schema)))
