@@ -15,7 +15,7 @@ from podless.codec import gotext
 from podless.codec.gotext import Copy, Literal
 from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
-from podless.runtime.release import CURRENT
+from podless.runtime.release import CURRENT, has
 
 # cause reason -> start of the message
 TEXTS = {
@@ -193,9 +193,18 @@ def duplicate(path: At, value: Any) -> FieldError:
     return FieldError("FieldValueDuplicate", path, value)
 
 
-def not_supported(path: At, value: Any, supported: Iterable[str]) -> FieldError:
-    """Return the error of a value outside a fixed set, which is listed in the given order."""
-    return FieldError("FieldValueNotSupported", path, value, list_supported(supported))
+def not_supported(path: At, value: Any, supported: Iterable[str], *, named: bool = True) -> FieldError:
+    """Return the error of a value outside a fixed set, which is listed in the given order.
+
+    named: a string has a named type in Go, which most such fields have.
+    """
+    shown = show_text(value) if named and value.__class__ is str else value
+    return FieldError("FieldValueNotSupported", path, shown, list_supported(supported))
+
+
+def show_text(value: str) -> str:
+    """Return a string of a named Go type, or one behind a pointer, as errors show it: as JSON."""
+    return Literal(gotext.format_json(value)) if has("ValuesAsJSON") else value
 
 
 def list_supported(supported: Iterable[str]) -> str:
@@ -204,9 +213,9 @@ def list_supported(supported: Iterable[str]) -> str:
     return f"supported values: {listed}" if listed else ""
 
 
-def one_of(path: At, value: str | None, supported: Collection[str]) -> list[FieldError]:
-    """Require a value, if given, to be one of a fixed set."""
-    return [] if value is None or value in supported else [not_supported(path, value, supported)]
+def one_of(path: At, value: str | None, supported: Collection[str], *, named: bool = True) -> list[FieldError]:
+    """Require a value, if given, to be one of a fixed set. named: as for `not_supported`."""
+    return [] if value is None or value in supported else [not_supported(path, value, supported, named=named)]
 
 
 def too_long(path: At, limit: int) -> FieldError:

@@ -82,7 +82,7 @@ class _KeywordWalk:
         errors = []
         kind = schema.get("type") or ""
         if self.options.types and kind and kind not in TYPES:
-            errors.append(field.not_supported(f"{path}.type", kind, TYPES))
+            errors.append(field.not_supported(f"{path}.type", kind, TYPES, named=False))
         if position.no_default and schema.get("default") is not None:
             errors.append(field.forbidden(f"{path}.default", f"must not be set {position.no_default}"))
         for name in _UNSUPPORTED:
@@ -154,7 +154,7 @@ class _KeywordWalk:
             errors.append(field.invalid(at, False, "must be true or undefined"))
         if schema.get(_MAP) is not None:
             errors += _require_type(schema, path, "object", _MAP)
-            errors += field.one_of(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular"))
+            errors += field.one_of(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular"), named=False)
         return errors
 
 
@@ -189,7 +189,7 @@ def _check_lists(schema: Schema, path: str, options: KeywordOptions) -> list[Fie
     if kind is not None:
         type_errors = _require_type(schema, path, "array", _LIST)
         errors += type_errors or (check_set_items(schema, path) if options.atomic_sets else [])
-        errors += field.one_of(f"{path}.{_LIST}", kind, ("atomic", "set", "map"))
+        errors += field.one_of(f"{path}.{_LIST}", kind, ("atomic", "set", "map"), named=False)
     if keys and kind != "map":
         text = f"must be map if {_KEYS} is non-empty"
         at = f"{path}.{_LIST}"

@@ -188,7 +188,7 @@ def _make_write_options(
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
     dry_run, unsupported = _dry_run(list(dry))
     errors += _manager_errors(manager) + unsupported
-    errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
+    errors += field.one_of("fieldValidation", validation, _VALIDATIONS, named=False)
     _raise_invalid(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
 

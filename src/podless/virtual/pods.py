@@ -41,7 +41,7 @@ def check_binding(call: Call, obj: Object) -> None:
         raise BadRequest(_OTHER_NAME.format("Binding"))
     errors = []
     if target.get("kind") and target["kind"] != "Node":
-        errors.append(field.not_supported("target.kind", target["kind"], ("Node", "<empty>")))
+        errors.append(field.not_supported("target.kind", target["kind"], ("Node", "<empty>"), named=False))
     if not target.get("name"):
         errors.append(field.required("target.name"))
     if errors:

@@ -306,7 +306,7 @@ def _validate_traffic(spec: Object) -> field.Errors:
     internal_policy, distribution = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
     yield from field.one_of("spec.internalTrafficPolicy", internal_policy, _POLICIES)
     allowed = _DISTRIBUTIONS if distribution and has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
-    yield from field.one_of("spec.trafficDistribution", distribution, allowed)
+    yield from field.one_of("spec.trafficDistribution", distribution, allowed, named=False)
 
 
 def validate_load_balancer_status(status: Object, old: Object) -> field.Errors:

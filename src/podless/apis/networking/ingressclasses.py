@@ -42,7 +42,7 @@ def _validate_parameters(parameters: Object, path: str) -> field.Errors:
     scope: Any = parameters.get("scope")
     namespace: Any = parameters.get("namespace")
     if scope not in (_CLUSTER, _NAMESPACE):
-        yield field.not_supported(f"{path}.scope", scope, (_CLUSTER, _NAMESPACE))
+        yield field.not_supported(f"{path}.scope", scope, (_CLUSTER, _NAMESPACE), named=False)
     elif scope == _NAMESPACE and namespace is None:
         yield field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == _NAMESPACE:

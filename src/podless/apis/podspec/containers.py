@@ -104,7 +104,7 @@ def _validate_propagation(mount: Object, path: str, privileged: bool) -> field.E
         return
     read_only_path = f"{path}.recursiveReadOnly"
     if recursive not in _RECURSIVE:
-        yield checks.unsupported(read_only_path, recursive, _RECURSIVE)
+        yield field.not_supported(read_only_path, recursive, _RECURSIVE)
         return
     if not mount.get("readOnly"):
         yield field.forbidden(read_only_path, "may only be specified when readOnly is true")

@@ -188,7 +188,7 @@ def validate_azure(source: Object, path: str) -> field.Errors:
     yield from checks.validate_enum(f"{path}.kind", kind, _AZURE, needed=False)
     start, form = ("/subscriptions/", _MANAGED) if kind == "Managed" else ("https://", _BLOB)
     if not uri.startswith(start):
-        yield field.not_supported(f"{path}.diskURI", uri, (form,))
+        yield field.not_supported(f"{path}.diskURI", uri, (form,), named=False)
 
 
 def storage_os(source: Object, path: str) -> field.Errors:

@@ -104,7 +104,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
         yield from checks.label_key(path, key)
     else:
         field_path = "spec.nodeName" if label == "spec.host" else label
-        yield from field.one_of(f"{path}.fieldPath", field_path, allowed)
+        yield from field.one_of(f"{path}.fieldPath", field_path, allowed, named=False)
 
 
 def _split_subscript(label: str) -> tuple[str, str, bool]:
@@ -123,7 +123,7 @@ def resource_ref(ref: Object, path: str, *, volume: bool = False) -> field.Error
     elif not name:
         yield field.required(f"{path}.resource")
     elif name not in _RESOURCES and not name.startswith(_HUGE):
-        yield field.not_supported(f"{path}.resource", name, _RESOURCES)
+        yield field.not_supported(f"{path}.resource", name, _RESOURCES, named=False)
     divisor = ref.get("divisor") or "0"
     if divisor != "0":
         yield from _validate_divisor(name, divisor, f"{path}.divisor")

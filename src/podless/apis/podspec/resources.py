@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 from podless.apis.podspec import amounts
-from podless.apis.shared import checks
 from podless.codec import quantity
 from podless.codec.gotext import Stringer
 from podless.meta import field, names
@@ -165,7 +164,7 @@ def _pod_name(name: str, path: str) -> field.Errors:
     errors = list(resource_name(name, path))
     yield from errors
     if not errors and name not in _OF_PODS and not name.startswith(_HUGE):
-        yield checks.unsupported(path, Stringer(name), _OF_PODS)
+        yield field.not_supported(path, Stringer(name), _OF_PODS)
 
 
 def _validate_claims(claims: list[Object], path: str, claim_names: Set[str]) -> field.Errors:

@@ -49,7 +49,7 @@ def _validate_toleration(toleration: Object, path: str) -> field.Errors:
             yield field.invalid(operator_path, shown_value, "value must be empty when `operator` is 'Exists'")
     else:
         allowed = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
-        yield checks.unsupported(operator_path, operator, allowed)
+        yield field.not_supported(operator_path, operator, allowed)
     if effect:
         yield from taint_effect(effect, f"{path}.effect")
 

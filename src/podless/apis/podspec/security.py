@@ -129,7 +129,7 @@ def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
     if not kind:
         yield field.required(f"{path}.type", "type is required when seccompProfile is set")
     elif kind not in _PROFILES:
-        yield checks.unsupported(f"{path}.type", kind, _PROFILES)
+        yield field.not_supported(f"{path}.type", kind, _PROFILES)
     localhost_profile_path = f"{path}.localhostProfile"
     if kind != "Localhost":
         if local is not None:
@@ -155,7 +155,7 @@ def app_armor(profile: Object | None, path: str) -> field.Errors:
     elif not kind:
         yield field.required(f"{path}.type", "type is required when appArmorProfile is set")
     else:
-        yield checks.unsupported(f"{path}.type", kind, _PROFILES)
+        yield field.not_supported(f"{path}.type", kind, _PROFILES)
 
 
 def _validate_local_profile(profile: str | None, path: str) -> field.Errors:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from podless.apis.shared import checks
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -116,7 +115,7 @@ def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -
     if not name:
         yield field.required(f"{path}.os.name")
     elif name not in _SYSTEMS:
-        yield checks.unsupported(f"{path}.os", name, _SYSTEMS)
+        yield field.not_supported(f"{path}.os", name, _SYSTEMS)
     elif name == "linux":
         for holder, holder_path in each(((spec, path), *containers)):
             context = holder.get("securityContext") or {}

@@ -93,8 +93,8 @@ class RoleBindingStrategy(TypedStrategy):
         errors = []
         ref = obj["roleRef"]
         if ref["apiGroup"] != GROUP:
-            errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
-        errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
+            errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP], named=False))
+        errors += field.one_of("roleRef.kind", ref["kind"], self._roles, named=False)
         errors += checks.validate_name("roleRef.name", ref["name"], names.path_segment)
         for index, subject in enumerate(each(obj.get("subjects") or [])):
             errors += self._validate_subject(subject, f"subjects[{index}]")
@@ -116,14 +116,14 @@ class RoleBindingStrategy(TypedStrategy):
             if name:
                 errors += field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
             if group:
-                errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [""], named=False))
             if not self._namespaced and not subject.get("namespace"):
                 errors.append(field.required(f"{path}.namespace"))
         elif kind in _PEOPLE:
             if group != GROUP:
-                errors.append(field.not_supported(f"{path}.apiGroup", group, [GROUP]))
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [GROUP], named=False))
         else:
-            errors.append(field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE]))
+            errors.append(field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE], named=False))
         return errors
 
 

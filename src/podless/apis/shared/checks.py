@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from podless.codec import gotext, quantity
-from podless.codec.gotext import Literal
+from podless.codec import quantity
 from podless.meta import field, names, objectmeta
 from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
-from podless.runtime.release import has
 
 POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -29,21 +27,11 @@ _IN_TEMPLATES = ("annotations", "labels")
 _NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
-def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
-    """Return the error for a value of a named type outside an enum."""
-    return field.not_supported(path, show_text(value), supported)
-
-
-def show_text(value: str) -> str:
-    """Return a string of a named type, or one behind a pointer, as errors show it: as JSON."""
-    return Literal(gotext.format_json(value)) if has("ValuesAsJSON") else value
-
-
 def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> field.Errors:
     """Validate a value of an enum. needed: report an empty value as missing, not as unsupported."""
     if value in supported:
         return
-    yield field.required(path) if needed and not value else unsupported(path, value or "", supported)
+    yield field.required(path) if needed and not value else field.not_supported(path, value or "", supported)
 
 
 def validate_name(

@@ -20,7 +20,6 @@ from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
-from podless.apis.shared import checks
 from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError
@@ -120,7 +119,7 @@ def _validate_group(group: str) -> list[FieldError]:
 def _validate_scope(scope: str) -> list[FieldError]:
     if not scope:
         return [field.required("spec.scope")]
-    return [] if scope in _SCOPES else [field.not_supported("spec.scope", scope, _SCOPES)]
+    return [] if scope in _SCOPES else [field.not_supported("spec.scope", scope, _SCOPES, named=False)]
 
 
 def _validate_version(
@@ -160,7 +159,7 @@ def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
     if warning is None:
         return []
     if not version.get("deprecated"):
-        return [field.invalid(path, checks.show_text(warning), "can only be set for deprecated versions")]
+        return [field.invalid(path, field.show_text(warning), "can only be set for deprecated versions")]
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
@@ -169,7 +168,7 @@ def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
         offset = len(warning[:offset].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {offset}")
-    return field.invalid_details(path, checks.show_text(warning), faults)
+    return field.invalid_details(path, field.show_text(warning), faults)
 
 
 def _validate_storage(layout: Layout, raw_versions: Sequence[Object] | None) -> list[FieldError]:

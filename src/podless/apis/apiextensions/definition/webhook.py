@@ -35,7 +35,7 @@ def check_conversion(conversion: Object | None, path: str, *, old: Object | None
     if not strategy:
         errors.append(field.required(f"{path}.strategy"))
     elif strategy not in _STRATEGIES:
-        errors.append(field.not_supported(f"{path}.strategy", strategy, _STRATEGIES))
+        errors.append(field.not_supported(f"{path}.strategy", strategy, _STRATEGIES, named=False))
     if strategy == "Webhook":
         errors += _validate_client(client, f"{path}.webhookClientConfig", any_bundle)
         return errors + check_reviews(reviews, f"{path}.conversionReviewVersions", _had_supported_version(old))
