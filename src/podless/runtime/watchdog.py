@@ -113,9 +113,12 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
         """Start a step with an exception."""
-        if value is None and traceback is None:
-            return self._work.throw(type_)
-        return self._work.throw(type_, value, traceback)
+        try:
+            if value is None and traceback is None:
+                return self._work.throw(type_)
+            return self._work.throw(type_, value, traceback)
+        finally:
+            del type_, value  # the traceback of the exception refers to this frame
 
     def close(self) -> None:
         self._work.close()
