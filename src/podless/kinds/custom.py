@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from podless.kinds.declared.carryout import DeclaredConversions
     from podless.schema import Schema
 
-# parts of an object that do not count for its generation, with and without a subresource for the status
-_STATUS_APART: Object = {"metadata": None, "status": None}
-_METADATA: Object = {"metadata": None}
+# what replaces the parts of an object that do not count for its generation, with and without a status subresource
+_METADATA_AND_STATUS: Object = {"metadata": None, "status": None}
+_METADATA_ONLY: Object = {"metadata": None}
 
 
 class CustomStrategy(Strategy[Kind]):
@@ -328,7 +328,7 @@ class CustomStrategy(Strategy[Kind]):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
-        excluded = _STATUS_APART if version.status else _METADATA
+        excluded = _METADATA_AND_STATUS if version.status else _METADATA_ONLY
         new, before = {**each(obj), **excluded}, {**each(old), **excluded}
         if new != before:
             return True  # values that differ in Python also differ in JSON

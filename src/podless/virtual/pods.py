@@ -132,9 +132,8 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
         await _spend_disruption(api, pod, chosen.dry_run)
     await _mark_disrupted(api, call, chosen)
-    chosen = options.parse_delete_document(
-        chosen.document
-    )  # a real server validates these options only when it deletes
+    # a real server validates these options only when it deletes
+    chosen = options.parse_delete_document(chosen.document)
     # without admission, which has seen the eviction
     if await deleting.remove_object(api, replace(call, subresource="", body=b""), chosen) is None:
         raise call.not_found()
