@@ -35,7 +35,13 @@ class Copy(Literal):
     __slots__ = ()
 
 
-class Stringer(str):
+class Named(str):
+    """A string of a named Go type, or one behind a pointer: field errors show it as JSON."""
+
+    __slots__ = ()
+
+
+class Stringer(Named):
     """A string of a Go type with a String method: Go's syntax shows it without quotes."""
 
     __slots__ = ()
@@ -94,9 +100,9 @@ def format_float(value: float) -> str:
 def format_value(item: Any) -> str:
     """Return a value as field errors show it.
 
-    Strings are quoted, None is null, floats are as in %v, objects and lists are compact JSON.
+    Plain strings are quoted, None is null, floats are as in %v, objects and lists are compact JSON.
     """
-    if isinstance(item, str):
+    if isinstance(item, str) and not isinstance(item, Named):
         return quote(item)
     if item is None:
         return "null"
@@ -116,8 +122,8 @@ def format_syntax(item: Any) -> str:
     """
     if item is None:
         return '"null"'
-    if isinstance(item, Stringer):
-        return str(item)
+    if isinstance(item, str):
+        return str(item) if isinstance(item, Stringer) else quote(item)
     if isinstance(item, list) and all(isinstance(text, str) for text in each(item)):
         return format_strings(item)
     if isinstance(item, dict) and all(isinstance(text, str) for text in each(item).values()):

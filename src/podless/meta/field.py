@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
-from podless.codec.gotext import Copy, Literal
+from podless.codec.gotext import Copy, Literal, Named
 from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
-from podless.runtime.release import CURRENT, has
+from podless.runtime.release import CURRENT
 
 # cause reason -> start of the message
 TEXTS = {
@@ -198,13 +198,8 @@ def not_supported(path: At, value: Any, supported: Iterable[str], *, named: bool
 
     named: a string has a named type in Go, which most such fields have.
     """
-    shown = show_text(value) if named and value.__class__ is str else value
+    shown = Named(value) if named and value.__class__ is str else value
     return FieldError("FieldValueNotSupported", path, shown, list_supported(supported))
-
-
-def show_text(value: str) -> str:
-    """Return a string of a named Go type, or one behind a pointer, as errors show it: as JSON."""
-    return Literal(gotext.format_json(value)) if has("ValuesAsJSON") else value
 
 
 def list_supported(supported: Iterable[str]) -> str:

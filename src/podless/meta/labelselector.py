@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.codec.gotext import Named
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
@@ -42,7 +43,7 @@ def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: boo
     needs_values = _VALUES.get(operator)
     if needs_values is None:
         if not any_operator:
-            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+            errors.append(field.invalid(f"{path}.operator", Named(operator), "not a valid selector operator"))
     elif needs_values and not values:
         errors.append(field.required(f"{path}.values", _MISSING))
     elif values and not needs_values:

@@ -13,6 +13,7 @@ from operator import ne
 from typing import Any
 
 from podless.codec import gotext
+from podless.codec.gotext import Named
 from podless.meta import field, gvk, names
 from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
@@ -238,7 +239,7 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
         manager = entry.get("manager", "")
         if entry.get("operation") not in ("Apply", "Update"):
             text = "must be `Apply` or `Update`"
-            errors.append(field.invalid(f"{path}[{index}].operation", entry.get("operation", ""), text))
+            errors.append(field.invalid(f"{path}[{index}].operation", Named(entry.get("operation", "")), text))
         if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
             errors.append(field.invalid(f"{path}[{index}].fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
         if len(manager) > _SURELY_SHORT or not manager.isprintable():

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
+from podless.codec.gotext import Named
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.dataclass import dataclass
@@ -206,10 +207,10 @@ def check_set_items(schema: Schema, path: str) -> list[FieldError]:
         return []
     kind = items.get(_LIST)
     if items.get("type") == "array" and kind is not None and kind != "atomic":
-        return [field.invalid(f"{path}.items.{_LIST}", kind, _ATOMIC)]
+        return [field.invalid(f"{path}.items.{_LIST}", Named(kind), _ATOMIC)]
     if items.get("type") == "object" and items.get(_MAP) != "atomic":
         # a real server shows the list type here
-        return [field.invalid(f"{path}.items.{_MAP}", kind, _ATOMIC)]
+        return [field.invalid(f"{path}.items.{_MAP}", kind and Named(kind), _ATOMIC)]
     return []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from podless.codec import serializer
-from podless.codec.gotext import Literal
+from podless.codec.gotext import Literal, Named
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -49,7 +49,9 @@ def format_structs(struct: Struct, values: list[Object] | None) -> Any:
 
 def format_int_or_string(value: int | str) -> Any:
     """Format an intstr.IntOrString."""
-    return value if has("ValuesAsJSON") else Literal(gosyntax.write_either(value))
+    if not has("ValuesAsJSON"):
+        return Literal(gosyntax.write_either(value))
+    return Named(value) if isinstance(value, str) else value
 
 
 def format_quantity(text: str) -> str:

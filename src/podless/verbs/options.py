@@ -9,6 +9,7 @@ from typing import Any
 
 from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
+from podless.codec.gotext import Named
 from podless.kinds import typemeta
 from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered
 from podless.meta import field, selectors
@@ -324,7 +325,7 @@ def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
     policy, orphan = document.get("propagationPolicy"), document.get("orphanDependents")
     if policy is not None and orphan is not None:
         detail = "orphanDependents and deletionPropagation cannot be both set"
-        errors.append(field.invalid("propagationPolicy", policy, detail))
+        errors.append(field.invalid("propagationPolicy", Named(policy), detail))
     if policy is not None and policy not in _POLICIES[:3]:
         errors.append(field.not_supported("propagationPolicy", policy, _POLICIES))
     dry_run, unsupported = _dry_run(document.get("dryRun") or [])

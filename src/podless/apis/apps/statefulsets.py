@@ -7,6 +7,7 @@ from typing import ClassVar
 from podless.apis import podspec
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
@@ -157,7 +158,7 @@ def _add_claim_volumes(spec: Object) -> Object:
 def _validate_policies(spec: Object) -> field.Errors:
     management = spec["podManagementPolicy"]
     if management not in _MANAGEMENTS:
-        yield field.invalid("spec.podManagementPolicy", management, "must be 'OrderedReady' or 'Parallel'")
+        yield field.invalid("spec.podManagementPolicy", Named(management), "must be 'OrderedReady' or 'Parallel'")
     yield from _validate_strategy(spec["updateStrategy"])
     for name, fate in each(spec["persistentVolumeClaimRetentionPolicy"]).items():
         yield from field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)

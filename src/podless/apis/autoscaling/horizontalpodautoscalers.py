@@ -10,6 +10,7 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.codec import quantity
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
@@ -82,7 +83,7 @@ def _validate_target(target: Object, path: str) -> field.Errors:
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric target type")
     if kind not in _TARGETS:
-        yield field.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
+        yield field.invalid(f"{path}.type", Named(kind), "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         amount = target.get(name)
         if amount is not None and quantity.parse_nanos(amount) <= 0:

@@ -6,6 +6,7 @@ from podless.apis import podspec
 from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
@@ -61,7 +62,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     errors = _validate_schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
     errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
-        errors += field.invalid_details("spec.timeZone", zone, schedules.zone_faults(zone))
+        errors += field.invalid_details("spec.timeZone", Named(zone), schedules.zone_faults(zone))
     errors += field.one_of("spec.concurrencyPolicy", spec["concurrencyPolicy"], _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
     errors += jobspecs.validate_job_spec(job, _JOB, before)

@@ -12,7 +12,7 @@ from podless.apis import podspec
 from podless.apis.batch import indexes, jobscheduling
 from podless.apis.shared import checks, template
 from podless.codec import gotext
-from podless.codec.gotext import Literal
+from podless.codec.gotext import Literal, Named
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -271,7 +271,7 @@ def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
     if policy not in ("OnFailure", "Never"):
         return [field.not_supported(path, policy, ("OnFailure", "Never"))]
     if spec.get("podFailurePolicy") is not None and policy != "Never":
-        return [field.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')]
+        return [field.invalid(path, Named(policy), 'only "Never" is supported when podFailurePolicy is specified')]
     return []
 
 

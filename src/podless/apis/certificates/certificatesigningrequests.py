@@ -12,6 +12,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.keypair import read_pem_blocks, read_pem_headers
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy, Strategy
 from podless.meta import field, names
@@ -137,7 +138,7 @@ def _validate_spec(spec: Object) -> field.Errors:
     for index, usage in enumerate(each(usages)):
         yield from field.one_of(f"spec.usages[{index}]", usage, _USAGES)
     for index, usage in enumerate(each(usages)):
-        yield from checks.validate_unique(f"spec.usages[{index}]", usage, seen)
+        yield from checks.validate_unique(f"spec.usages[{index}]", Named(usage), seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
     if signer == _LEGACY:
         text = "the legacy signerName is not allowed via this API version"
@@ -208,7 +209,7 @@ def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
             field_path = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
             yield field.invalid(field_path, sort, "Approved and Denied conditions are mutually exclusive")
         if sort in seen and not lenient:
-            yield field.duplicate(f"{path}[{index}].type", sort)
+            yield field.duplicate(f"{path}[{index}].type", Named(sort))
         seen.add(sort)
 
 

@@ -9,6 +9,7 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names, objectmeta
@@ -51,7 +52,7 @@ class LimitRangeStrategy(TypedStrategy):
         seen: set[str] = set()
         errors: list[FieldError] = []
         for index, item in enumerate(each(obj["spec"].get("limits") or [])):
-            path, name = f"spec.limits[{index}]", item["type"]
+            path, name = f"spec.limits[{index}]", Named(item["type"])
             errors += _validate_type(name, f"{path}.type")
             errors += checks.validate_unique(f"{path}.type", name, seen)
             errors += _validate_item(item, path)
@@ -70,7 +71,7 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
         item.update(ordered)
 
 
-def _validate_type(name: str, path: str) -> field.Errors:
+def _validate_type(name: Named, path: str) -> field.Errors:
     faults = names.qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, ReadPolicy
 from podless.meta import field, names, objectmeta
@@ -72,7 +73,7 @@ class NamespaceStrategy(TypedStrategy):
         if phase == wrong:
             return []
         detail = f"may only be '{wrong}' if `deletionTimestamp` is {'not ' if ending else ''}empty"
-        return [field.invalid("status.Phase", phase, detail)]
+        return [field.invalid("status.Phase", Named(phase), detail)]
 
     def prepare_delete(self, obj: Object) -> None:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}

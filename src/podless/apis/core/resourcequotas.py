@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
-from podless.codec.gotext import Stringer
+from podless.codec.gotext import Named, Stringer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -151,16 +151,16 @@ def _check_scopes(spec: Object) -> list[FieldError]:
             return errors
         scope, operator, values = item["scopeName"], item["operator"], item.get("values") or []
         if scope not in _SCOPES:
-            errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
+            errors.append(field.invalid(f"{path}.scopeName", Named(scope), _UNSUPPORTED))
         else:
             errors += _check_scope(scope, unfit, path, text)
         if scope in _BARE_SCOPES and operator != "Exists":
             detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
             detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
-            errors.append(field.invalid(f"{path}.operator", operator, detail))
+            errors.append(field.invalid(f"{path}.operator", Named(operator), detail))
         if operator not in (*_SETS, *_VALUELESS):
-            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+            errors.append(field.invalid(f"{path}.operator", Named(operator), "not a valid selector operator"))
         elif operator in _SETS and not values:
             detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
             errors.append(field.required(f"{path}.values", detail))

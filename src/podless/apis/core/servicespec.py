@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.meta import field, names
 from podless.meta.addresses import dual_stack_fault, find_address_faults, parse_address, range_faults
 from podless.meta.field import FieldError
@@ -209,7 +210,7 @@ def _validate_families(spec: Object) -> field.Errors:
     for index, family in enumerate(each(families)):
         yield from field.one_of(f"spec.ipFamilies[{index}]", family, _FAMILIES)
         if family in families[: min(index, 2)]:
-            yield field.duplicate(f"spec.ipFamilies[{index}]", family)
+            yield field.duplicate(f"spec.ipFamilies[{index}]", Named(family))
     yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
@@ -278,7 +279,8 @@ def changed_class(spec: Object, old: Object) -> list[FieldError]:
     class_now, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
     errors = load_balancer_class(spec)
     if spec["type"] == old["type"] == "LoadBalancer" and class_now != before:
-        errors.insert(0, field.invalid("spec.loadBalancerClass", class_now, "may not change once set"))
+        shown = class_now and Named(class_now)
+        errors.insert(0, field.invalid("spec.loadBalancerClass", shown, "may not change once set"))
     return errors
 
 
@@ -294,10 +296,11 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
 
 def _validate_traffic(spec: Object) -> field.Errors:
     policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
+    path = "spec.externalTrafficPolicy"
     if policy and not is_externally_accessible(spec):
-        yield field.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
+        yield field.invalid(path, Named(policy), "may only be set for externally-accessible services")
     elif policy and policy not in _POLICIES:
-        yield field.not_supported("spec.externalTrafficPolicy", policy, _POLICIES)
+        yield field.not_supported(path, policy, _POLICIES)
     if port and not (spec["type"] == "LoadBalancer" and policy == "Local"):
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield field.invalid("spec.healthCheckNodePort", port, text)

@@ -12,6 +12,7 @@ from podless.apis.core.endpoints import validate_protocols
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field, names
@@ -173,7 +174,7 @@ def _slice_ports(ports: Sequence[Object]) -> field.Errors:
         path, name = f"ports[{index}]", port.get("name") or ""
         if name:
             yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
-        yield from checks.validate_unique(f"{path}.name", name, seen)
+        yield from checks.validate_unique(f"{path}.name", Named(name), seen)
         yield from validate_protocols(port.get("protocol"), port.get("appProtocol"), path)
 
 

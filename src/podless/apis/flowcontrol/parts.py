@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
@@ -24,7 +25,7 @@ def validate_conditions(obj: Object) -> field.Errors:
     """Require conditions to have unique types."""
     seen: set[str] = set()
     for index, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
-        name, path = condition.get("type") or "", f"status.conditions[{index}].type"
+        name, path = Named(condition.get("type") or ""), f"status.conditions[{index}].type"
         yield from checks.validate_unique(path, name, seen)
         if not name:
             yield field.required(path, "must not be empty")

@@ -9,6 +9,7 @@ import math
 
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
@@ -84,7 +85,7 @@ def _read_annotations(obj: Object) -> Object:
 def _validate_spec(spec: Object, name: str) -> field.Errors:
     sort, limited, exempt = spec["type"], spec.get("limited"), spec.get("exempt")
     if (name == "exempt") != (sort == _EXEMPT):
-        yield field.invalid("spec.type", sort, "must be 'Exempt' if and only if `name` is 'exempt'")
+        yield field.invalid("spec.type", Named(sort), "must be 'Exempt' if and only if `name` is 'exempt'")
     if sort == _EXEMPT:
         if limited is not None:
             yield field.forbidden("spec.limited", "must be nil if the type is not Limited")

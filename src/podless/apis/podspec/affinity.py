@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -74,7 +75,7 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
         if len(values) != 1:
             yield field.required(values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
-        yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
+        yield field.invalid(f"{path}.operator", Named(operator), _UNKNOWN)
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
         for index, value in enumerate(each(values)):
@@ -84,7 +85,7 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
 def _validate_field_selector(expression: Object, path: str) -> field.Errors:
     operator, values, key = expression.get("operator", ""), expression.get("values") or [], expression.get("key", "")
     if operator not in _SETS:
-        yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
+        yield field.invalid(f"{path}.operator", Named(operator), _UNKNOWN)
     elif len(values) != 1:
         reason = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         yield field.required(f"{path}.values", reason)

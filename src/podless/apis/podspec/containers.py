@@ -11,7 +11,7 @@ from podless.apis.podspec import amounts, env, probes, resources, security
 from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
-from podless.codec.gotext import Stringer
+from podless.codec.gotext import Named, Stringer
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.dataclass import dataclass
@@ -336,7 +336,7 @@ def _validate_resize(resize: list[Object], path: str, restart: str) -> field.Err
         yield from checks.validate_enum(path, name, _RESIZED)
         yield from checks.validate_enum(path, policy, _RESIZES)
         if restart == "Never" and policy != "NotRequired":
-            yield field.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
+            yield field.invalid(path, Named(policy), "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 
 
 def _validate_restart(container: Object, path: str, *, first: bool = False) -> field.Errors:

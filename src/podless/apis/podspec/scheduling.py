@@ -8,6 +8,7 @@ from __future__ import annotations
 from podless.apis.podspec import affinity
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -35,10 +36,10 @@ def _validate_toleration(toleration: Object, path: str) -> field.Errors:
     if key:
         yield from checks.label_key(f"{path}.key", key)
     elif operator != "Exists":
-        yield field.invalid(f"{path}.operator", operator, _NO_KEY)
+        yield field.invalid(f"{path}.operator", Named(operator), _NO_KEY)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         reason = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield field.invalid(f"{path}.effect", effect, reason)
+        yield field.invalid(f"{path}.effect", Named(effect), reason)
     operator_path = f"{path}.operator"
     if operator in ("Equal", ""):
         if errors := names.label_value(value):

@@ -6,6 +6,7 @@ import re
 
 from podless.apis.podspec import windows
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -151,7 +152,7 @@ def app_armor(profile: Object | None, path: str) -> field.Errors:
         yield from _validate_local_profile(local, localhost_profile_path)
     elif kind in _PROFILES:
         if local is not None:
-            yield field.invalid(localhost_profile_path, local, "can only be set when AppArmor type is Localhost")
+            yield field.invalid(localhost_profile_path, Named(local), "can only be set when AppArmor type is Localhost")
     elif not kind:
         yield field.required(f"{path}.type", "type is required when appArmorProfile is set")
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podless.apis.podspec import amounts, updates
 from podless.apis.shared import checks
 from podless.apis.shared.checks import validate_immutable
+from podless.codec.gotext import Named, Stringer
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -67,7 +68,7 @@ def _validate_claims(claims: list[Object], spec: Object) -> field.Errors:
             yield field.invalid(f"{path}.name", name, _CLAIM)
         yield from checks.validate_unique(f"{path}.name", name, seen)
         if claim is not None:
-            yield from field.invalid_details(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
+            yield from field.invalid_details(f"{path}.resourceClaimName", Named(claim), names.check_subdomain(claim))
 
 
 def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> field.Errors:
@@ -117,12 +118,12 @@ def _validate_allocated(status: Object, container: Object | None, path: str) -> 
             of_claims = name.startswith("claim:")
             existing = _claim_names(resources.get("claims") or []) if of_claims else resources.get("requests") or {}
             if name not in existing:
-                yield field.invalid(f"{at}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
+                yield field.invalid(f"{at}.name", Stringer(name), _OF_CLAIMS if of_claims else _OF_REQUESTS)
         seen: set[str] = set()
         for index, resource in enumerate(each(item.get("resources") or ())):
             inside = f"{at}.resources[{index}]"
             yield from field.one_of(f"{inside}.health", resource.get("health", ""), _HEALTHS)
-            yield from checks.validate_unique(f"{inside}.resourceID", resource.get("resourceID", ""), seen)
+            yield from checks.validate_unique(f"{inside}.resourceID", Named(resource.get("resourceID", "")), seen)
 
 
 def _claim_names(claims: list[Object]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from podless.codec.gotext import Named
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -41,15 +42,15 @@ def validate_windows_options(windows_options: Object | None, path: str) -> field
         windows_options.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName")
     )
     if name is not None:
-        yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
+        yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", Named(name), names.check_subdomain(name))
     if spec is not None:
-        credential_spec_path = f"{path}.gmsaCredentialSpec"
+        spec_path = f"{path}.gmsaCredentialSpec"
         if not spec:
-            yield field.invalid(credential_spec_path, spec, "gmsaCredentialSpec cannot be an empty string")
+            yield field.invalid(spec_path, Named(spec), "gmsaCredentialSpec cannot be an empty string")
         elif len(spec.encode()) > _MAX_SPEC << 10:
-            yield field.invalid(credential_spec_path, spec, f"gmsaCredentialSpec size must be under {_MAX_SPEC} KiB")
+            yield field.invalid(spec_path, Named(spec), f"gmsaCredentialSpec size must be under {_MAX_SPEC} KiB")
     if user is not None:
-        yield from field.invalid_details(f"{path}.runAsUserName", user, _find_user_faults(user))
+        yield from field.invalid_details(f"{path}.runAsUserName", Named(user), _find_user_faults(user))
 
 
 def _find_user_faults(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from podless.apis.podspec.disks import driver_name
 from podless.apis.shared import checks
 from podless.codec import gotext
+from podless.codec.gotext import Named
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -123,7 +124,8 @@ def fully_qualified(name: str, path: str) -> field.Errors:
     """Validate a qualified name that must have a domain."""
     yield from validate_qualified_name(name, path)
     if "/" not in name:
-        yield field.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
+        detail = "a fully qualified name must be a domain and a name separated by a slash"
+        yield field.invalid(path, Named(name), detail)
 
 
 def validate_uid(value: str, path: str) -> field.Errors:

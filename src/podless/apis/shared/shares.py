@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.apis.shared import checks
 from podless.codec import gotext
+from podless.codec.gotext import Named
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -16,7 +17,7 @@ _MAX = (1 << 63) - 1
 def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
     """Validate a nonnegative number or a percentage."""
     if isinstance(value, str):
-        return field.invalid_details(path, value, names.check_percent(value))
+        return field.invalid_details(path, Named(value), names.check_percent(value))
     return checks.validate_nonnegative(path, value)
 
 

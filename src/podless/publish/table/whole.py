@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from podless.codec.gotext import Named
 from podless.meta import field
 from podless.meta.errors import BadRequest
 from podless.publish.table.layout import TableLayout
@@ -17,7 +18,7 @@ INCLUDED = ("", "Metadata", "Object", "None")
 def check_include(text: str) -> str:
     """Return the includeObject parameter: Metadata for "". Raises BadRequest."""
     if text not in INCLUDED:
-        error = field.invalid("includeObject", text, "must be 'Metadata', 'Object', 'None', or empty")
+        error = field.invalid("includeObject", Named(text), "must be 'Metadata', 'Object', 'None', or empty")
         raise BadRequest(f"Unable to convert to Table as requested: {error}")
     return text or "Metadata"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from podless.apis.admissionregistration.validation import rules
 from podless.apis.shared import checks
+from podless.codec.gotext import Named
 from podless.meta import conditions, field, jsonpath, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -60,7 +61,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
     for index, action in enumerate(each(actions)):
         errors += field.one_of(f"{actions_path}[{index}]", action, _ACTIONS)
         if action in seen:
-            errors.append(field.duplicate(f"{actions_path}[{index}]", action))
+            errors.append(field.duplicate(f"{actions_path}[{index}]", Named(action)))
         seen.add(action)
     if "Deny" in actions and "Warn" in actions:
         errors.append(field.invalid(actions_path, actions, _DENY_AND_WARN))

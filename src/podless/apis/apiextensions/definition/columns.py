@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.apiextensions.definition import shared
+from podless.codec.gotext import Named
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -44,7 +45,7 @@ def check_subresources(subresources: Object | None, path: str) -> field.Errors:
         elif not value.startswith("."):
             yield from _simple_path(value, at)
         elif not value.startswith(prefixes):
-            yield field.invalid(at, value, text)
+            yield field.invalid(at, value if required else Named(value), text)
 
 
 def check_selectable(

@@ -20,6 +20,7 @@ from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
+from podless.codec.gotext import Named
 from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError
@@ -159,7 +160,7 @@ def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
     if warning is None:
         return []
     if not version.get("deprecated"):
-        return [field.invalid(path, field.show_text(warning), "can only be set for deprecated versions")]
+        return [field.invalid(path, Named(warning), "can only be set for deprecated versions")]
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
@@ -168,7 +169,7 @@ def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
         offset = len(warning[:offset].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {offset}")
-    return field.invalid_details(path, field.show_text(warning), faults)
+    return field.invalid_details(path, Named(warning), faults)
 
 
 def _validate_storage(layout: Layout, raw_versions: Sequence[Object] | None) -> list[FieldError]:
