@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.fields.managers import manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
-from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
+from podless.http.compress import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
@@ -164,10 +164,11 @@ class APIHandler:
     def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer to a request for a path of no resource."""
         document = self._nonresource.answer(request, request.headers.get("accept", ""))
-        threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
-        if isinstance(document, Response):
-            return shrink_answer(request, document, threshold)
-        return _compress_later(request, document, threshold) if request.path.startswith("/openapi") else document
+        if request.path == "/openapi/v2":
+            return _answer_swagger(request, document)
+        if request.path.startswith("/openapi") or not isinstance(document, Response):
+            return document  # as a real server, which sends OpenAPI v3 as it is
+        return shrink_answer(request, document)
 
     def _answer_sort(self, request: HTTPRequest, info: RequestInfo) -> Answer | Pending:
         """Check and answer a request of a sort whose route is not cached.
@@ -418,10 +419,15 @@ class APIHandler:
             return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
-async def _compress_later(request: HTTPRequest, pending: Pending, threshold: int) -> Answer:
-    """Await an answer, and compress it if it is large and the client accepts gzip."""
-    answer = await pending
-    return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer
+async def _answer_swagger(request: HTTPRequest, document: Answer | Pending) -> Answer:
+    """Return /openapi/v2, compressed if the client accepts gzip; unlike others, it names the header in any case."""
+    answer = await settle_answer(document)
+    if not isinstance(answer, Response):
+        return answer
+    compressed = await compress_answer(request, answer, SWAGGER_THRESHOLD)
+    if compressed is answer:
+        answer.headers = [*answer.headers, ("Vary", "Accept-Encoding")]
+    return compressed
 
 
 def _make_call(request: HTTPRequest, info: RequestInfo, kind: Kind, version: Version) -> Call:

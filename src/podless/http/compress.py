@@ -11,7 +11,7 @@ from podless.http import sending
 from podless.http.message import Answer, HTTPRequest, LazyBody, Response
 
 THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
-DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
+SWAGGER_THRESHOLD = 1400  # bytes of /openapi/v2
 _MAX_IN_ONE_GO = 1 << 24  # bytes; longer answers are compressed while they are sent
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS

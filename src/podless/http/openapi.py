@@ -65,6 +65,7 @@ class OpenAPIPaths:
             "/".join(segments[2:]),
             request.query.get("hash", [""])[0],
             request.headers.get("accept", ""),
+            request.headers.get("if-match", ""),
             request.headers.get("if-none-match", ""),
             request.method,
         )

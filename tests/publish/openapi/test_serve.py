@@ -42,8 +42,8 @@ def kind(plural: str = "things", **more: Any) -> Kind:
 class Library(serve.DocumentLibrary):
     """One that makes what is missing at once, and answers whole bodies."""
 
-    def answer_index(self) -> DocumentReply:
-        return self.full(super().answer_index)
+    def answer_index(self, request: DocumentRequest = serve.UNCONDITIONAL) -> DocumentReply:
+        return self.full(partial(super().answer_index, request))
 
     def answer_document(self, request: DocumentRequest) -> DocumentReply:
         return self.full(partial(super().answer_document, request))
@@ -104,6 +104,18 @@ def test_conditions(library: Library, given: str, status: int) -> None:
     assert reply.status == status
     assert ("Content-Type" in reply.headers) == bool(reply.body) == (status == 200)
     assert reply.headers["Etag"] == f'"{etag(library)}"'
+
+
+@pytest.mark.parametrize(("given", "status"), [("*", 200), ('W/"{}"', 412), ('"x", "{}"', 200), ('"x"', 412)])
+def test_a_condition_for_the_document_itself_matches_strongly(library: Library, given: str, status: int) -> None:
+    reply = library.answer_document(DocumentRequest(PATH, if_match=given.replace("{}", etag(library))))
+    assert (reply.status, bool(reply.body)) == (status, status == 200)
+
+
+def test_the_index_has_no_etag_but_exists(library: Library) -> None:
+    assert library.answer_index(DocumentRequest(if_none_match="*")).status == 304
+    assert library.answer_index(DocumentRequest(if_match='"x"')).status == 412
+    assert library.answer_index(DocumentRequest(if_match="*", if_none_match='"x"')).status == 200
 
 
 @pytest.mark.parametrize("path", ["apis/g.example.com/v9", "apis/g.example.com", "apis/other/v1", "api/v1", "x", ""])

@@ -68,8 +68,12 @@ class DocumentRequest:
     group_version: str = ""
     hash: str = ""
     accept: str = ""
+    if_match: str = ""
     if_none_match: str = ""
     method: str = "GET"
+
+
+UNCONDITIONAL = DocumentRequest()
 
 
 def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
@@ -82,10 +86,10 @@ def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
     return None
 
 
-def matches_etag(if_none_match: str, etag: str) -> bool:
-    """Return whether an If-None-Match header names the ETag (weakly) or is *."""
-    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in tags or f'"{etag}"' in tags
+def matches_etag(tags: str, etag: str, *, weakly: bool = True) -> bool:
+    """Return whether an If-None-Match header names the quoted ETag or is *. weakly: as W/ETag, too."""
+    named = [tag.strip() for tag in tags.split(",")]
+    return "*" in named or etag in named or (weakly and f"W/{etag}" in named)
 
 
 class PreparationStep(NamedTuple):
@@ -118,8 +122,11 @@ def complete_answer(work: Callable[[], DocumentReply]) -> DocumentReply:
 
 
 def _answer_conditional(
-    request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
+    request: DocumentRequest, headers: dict[str, str], body: Callable[[], bytes | DocumentBody]
 ) -> DocumentReply:
+    etag = headers.get("Etag", "")
+    if request.if_match and not matches_etag(request.if_match, etag, weakly=False):
+        return DocumentReply(412, headers)
     if request.if_none_match and matches_etag(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
             return DocumentReply(412, headers)
@@ -188,7 +195,7 @@ class DocumentLibrary:
         """Return the answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
             return self.answer_swagger(request)
-        return self.answer_document(request) if request.group_version else self.answer_index()
+        return self.answer_document(request) if request.group_version else self.answer_index(request)
 
     def _list_published(self) -> dict[str, PublishedDocument]:
         """Return all version 3 documents by name. Unchanged ones keep their hashes."""
@@ -213,13 +220,16 @@ class DocumentLibrary:
         self._seen, self._index, self._swagger_etag = generation, b"", ""
         return self._published
 
-    def answer_index(self) -> DocumentReply:
+    def answer_index(self, request: DocumentRequest = UNCONDITIONAL) -> DocumentReply:
         """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
+        return _answer_conditional(request, {"Content-Type": "text/plain; charset=utf-8"}, self._find_index)
+
+    def _find_index(self) -> bytes:
         published = self._list_published().values()
         if not self._index:
             self._require_etags(self._groups)
             self._index = v3.join_index(document.entry for document in published)
-        return DocumentReply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index)
+        return self._index
 
     def answer_document(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
@@ -242,7 +252,7 @@ class DocumentLibrary:
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
-        return _answer_conditional(request, headers, etag, lambda: self._find_v3(form, document))
+        return _answer_conditional(request, headers, lambda: self._find_v3(form, document))
 
     def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
@@ -255,7 +265,7 @@ class DocumentLibrary:
             self._swagger_etag = v3.document_hash(group.etag.encode() for group in self._groups)
         etag = self._swagger_etag
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
-        return _answer_conditional(request, headers, etag, lambda: self._join_v2(list(self._kinds()), form, etag))
+        return _answer_conditional(request, headers, lambda: self._join_v2(list(self._kinds()), form, etag))
 
     # values by kind
 
