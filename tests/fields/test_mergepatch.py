@@ -87,3 +87,21 @@ def test_a_patch_changes_nothing_the_second_time(document: dict[str, Any], patch
 @given(OBJECTS)
 def test_an_empty_patch_changes_nothing(document: dict[str, Any]) -> None:
     assert patches.apply_merge_patch(document, {}) == document
+
+
+@pytest.mark.parametrize("patch", [{}, {"a": {"b": 1}}, {"a": {"d": None}, "c": "x"}])
+def test_a_patch_that_changes_nothing_gives_the_document_itself(patch: dict[str, Any]) -> None:
+    document = {"a": {"b": 1}, "c": "x"}
+    assert patches.apply_merge_patch(document, patch) is document
+
+
+@pytest.mark.parametrize(("old", "new"), [(1, True), (0, False), (0, -0.0), (1, 1.0), ([1], [True])])
+def test_an_equal_value_of_another_type_is_a_change(old: Any, new: Any) -> None:
+    assert repr(patches.apply_merge_patch({"a": {"b": old}}, {"a": {"b": new}})) == repr({"a": {"b": new}})
+
+
+def test_unchanged_parts_are_shared() -> None:
+    document = {"a": {"b": 1}, "c": {"d": 1}}
+    patched = patches.apply_merge_patch(document, {"a": {"b": 1}, "c": {"d": 2}})
+    assert patched == {"a": {"b": 1}, "c": {"d": 2}}
+    assert patched["a"] is document["a"]

@@ -109,6 +109,14 @@ def test_a_float_in_the_place_of_an_integer_is_a_change(client: Client, path: st
     assert made.body["spec"]["size"] == 1
 
 
+def test_a_patch_that_changes_nothing_keeps_the_object_and_its_owners(client: Client, path: str) -> None:
+    patch(client, f"{path}?fieldManager=first", {"metadata": {"labels": {"a": "b"}}, "spec": {"size": 2}})
+    before = client.get(path).body
+    for manager in ("first", "other"):
+        for body in ({}, {"spec": {"size": 2}}, {"metadata": {"labels": {"a": "b"}}}, {"spec": {"absent": None}}):
+            assert patch(client, f"{path}?fieldManager={manager}", body).body == before
+
+
 def test_only_a_dry_run_shows_a_self_link(client: Client, path: str) -> None:
     body = {"metadata": {"selfLink": "/x"}}
     assert patch(client, f"{path}?dryRun=All", body).body["metadata"]["selfLink"] == "/x"

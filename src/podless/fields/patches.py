@@ -31,6 +31,7 @@ else:  # before the first such patch, a server does not need them
 # in the RFC, nulls directly in lists stay, and objects in lists lose their nulls.
 
 BROKEN = "Invalid JSON Patch"
+_SCALARS = (str, int, bool)  # of these, equal values of one class have the same JSON
 
 
 def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
@@ -52,23 +53,33 @@ def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
 def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """Return the document with the patch merged into it. Neither is changed, and equal parts are shared.
 
-    Objects on the way have sorted keys, as in the texts that a real server shows.
+    Objects on the way have sorted keys, as in the texts that a real server shows. An object with sorted keys that
+    keeps its values is returned itself.
     """
     merged = document.copy()
     charge(len(patch) + len(merged))
+    is_same = True
     for key, item in patch.items():
-        if item is None:
-            merged.pop(key, None)
-            continue
         old = merged.get(key)
-        if not isinstance(old, dict):
+        if item is None:
+            if key not in merged:
+                continue
+            del merged[key]
+        elif old.__class__ is not dict:
+            if item.__class__ is old.__class__ in _SCALARS and item == old:
+                continue
             merged[key] = _prune_nulls(item)
-        elif isinstance(item, dict):
-            merged[key] = apply_merge_patch(old, item)
+        elif item.__class__ is dict:
+            merged[key] = new = apply_merge_patch(old, item)
+            if new is old:
+                continue
         else:
             merged[key] = item  # a list that replaces an object keeps even the nulls in its objects
+        is_same = False
     names = sort_texts(merged)
-    return merged if names == list(merged) else {key: merged[key] for key in names}
+    if names != list(merged):
+        return {key: merged[key] for key in names}
+    return document if is_same else merged
 
 
 def _prune_nulls(value: Any) -> Any:
@@ -140,7 +151,12 @@ def _read_merge_patch(patch: SentPatch) -> Patch:
     if isinstance(changes, list):  # it replaces the object, and decoding then rejects it
         return Patch(lambda old: changes)
     raws = [name for name in patch.raws() if changes and name in changes]
-    return Patch(lambda old: gotypes.rewrite_fields(apply_merge_patch(old, changes), raws))
+
+    def merge_patch(old: Object) -> Object:
+        merged: Object = gotypes.rewrite_fields(apply_merge_patch(old, changes), raws)
+        return serializer.copy_value(merged) if patch.floats else merged  # see sentfloats: floats are set in place
+
+    return Patch(merge_patch)
 
 
 def _write_merged(patch: SentPatch, old: Object) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 from podless.codec import gotext, serializer
@@ -27,6 +29,13 @@ def equal_values(left: Any, right: Any) -> bool:
     if type(left) is bool or type(right) is bool:
         return left is right
     return bool(left == right)
+
+
+def find_replaced(new: dict[str, Any], old: dict[str, Any]) -> list[str] | None:
+    """Return the keys whose values are not identical in two dicts; None if these have different keys."""
+    if new.keys() != old.keys():
+        return None
+    return list(compress(new, map(is_not, new.values(), map(old.__getitem__, new))))
 
 
 def format_syntax(value: Any) -> str:

@@ -97,14 +97,16 @@ def apply_patch(write: PatchWrite) -> None:
     write.shared = call.kind.custom and is_direct(call.kind, call.version, write.entry)
     before = write.old if write.shared else load_object(write)
     patched = patch.apply(before)
-    if patched is before:  # the patch changed nothing; copied because the next stages change the new object
+    is_same = patched is before
+    if is_same:  # copied because the next stages change the new object
         patched = before.copy()
     patch_again = partial(read_again, call, write.media, chosen, before)
     obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], patch_again)
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
-    fieldmanager.set_fields_of_changed(call, before, obj, chosen.manager)
+    if not (is_same and call.schema_valid and fieldmanager.is_settled(call, before)):  # else all owners stay
+        fieldmanager.set_fields_of_changed(call, before, obj, chosen.manager)
     write.obj = obj
 
 

@@ -11,6 +11,7 @@ from podless.auth.attributes import AccessDenied, Attributes
 from podless.codec import sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
+from podless.fields.values import find_replaced
 from podless.kinds import bodies, validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
@@ -266,8 +267,11 @@ async def _convert_to_storage(api: API, write: Write) -> None:
 
 
 def _encode_stored(write: Write) -> None:
-    """Encode the stored form, if `encode_early` has not. Raises ValueTooLarge."""
+    """Encode the stored form, unless it is the present one or `encode_early` has. Raises ValueTooLarge."""
     if write.options.dry_run or write.removed:
+        return
+    if write.shared and _is_unchanged(write):
+        write.stored = None
         return
     if write.encoded is not None:
         write.obj, write.stored = write.encoded
@@ -276,6 +280,14 @@ def _encode_stored(write: Write) -> None:
     if kind.webhook is None:
         write.obj = kind.strategy.make_stored(kind, write.obj)
     write.stored = storage.encode_stored(kind, write.obj)
+
+
+def _is_unchanged(write: Write) -> bool:
+    """Return whether the object has the very values of the old one, except for its revision."""
+    obj, old = write.obj, write.old
+    if old is None or find_replaced(obj, old) != ["metadata"]:
+        return False
+    return find_replaced(obj["metadata"], old["metadata"]) == ["resourceVersion"]
 
 
 def encode_early(write: Write) -> None:

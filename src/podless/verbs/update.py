@@ -75,7 +75,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     if write.removed:
         write.answer = Single(None, write.obj)  # the answer shows the update at the former revision
         return AttemptOutcome.DELETE
-    return Next(write.obj, write.along, write.stored)
+    return Next(write.obj, write.along, write.stored) if write.stored is not None else AttemptOutcome.KEEP
 
 
 async def _convert_stored(api: API, write: Write) -> None:
