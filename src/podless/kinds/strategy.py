@@ -41,7 +41,8 @@ class DeletionPolicy(NamedTuple):
 
     # deletes have grace periods and propagation policies; other kinds are deleted in their own stages
     graceful: bool = True
-    notes_policy: bool = False  # the first delete of such a kind still writes the propagation policy into a finalizer
+    # the first delete only marks the object, with the propagation policy in a finalizer; a later one removes it
+    marks_first: bool = False
     # the garbage collector deletes the objects with their owners, and they hold their dependents
     collected: bool = True
     orphans: bool = False  # dependents stay by default

@@ -77,7 +77,7 @@ async def remove_object(
             if seconds is not None and original is call:
                 asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
-        staged = kind.strategy.deletion.notes_policy and not marked
+        staged = kind.strategy.deletion.marks_first and not marked
         if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
             _set_policy_finalizer(
                 metadata, chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
@@ -88,8 +88,9 @@ async def remove_object(
             stays = not ends or kind.strategy.awaits_finalizers(obj)
             dropped = None if stays or chosen.dry_run else entry
             return AttemptOutcome.KEEP if chosen.dry_run else step
-        if not kind.strategy.awaits_finalizers(obj):
-            answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_make_status(kind, entry, metadata))
+        if not staged and not kind.strategy.awaits_finalizers(obj):
+            is_shown = kind.shown_deleted or kind.strategy.deletion.marks_first
+            answer = Single(None, obj) if is_shown else AnswerDocument(_make_status(kind, entry, metadata))
             if chosen.dry_run and has_finalizers:
                 # a real server answers with the object of an update that it started and did not make
                 answer = Single(None, _blank_object(call))

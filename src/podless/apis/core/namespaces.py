@@ -17,7 +17,7 @@ _FINALIZER = "kubernetes"
 class NamespaceStrategy(TypedStrategy):
     """Strategy of Namespace. A deleted one is emptied, then finalized."""
 
-    deletion = DeletionPolicy(graceful=False, notes_policy=True)
+    deletion = DeletionPolicy(graceful=False, marks_first=True)
     reads = ReadPolicy(by_namespace=False)
     naming = names.LABELS
     selects = frozenset({"status.phase"})
