@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from podless.cel.errors import EvaluationError
-from podless.cel.values import INT_MAX, INT_MIN, SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
+from podless.cel.values import SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
 from podless.codec import gotext, gotime
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,22 +53,13 @@ def _parse_offset(name: str) -> int:
 
     Raises EvaluationError.
     """
-    hours, _, minutes = name.partition(":")
-    count = _parse_int(hours) * 60 + (-_parse_int(minutes) if name[0] == "-" else _parse_int(minutes))
+    try:
+        hours, minutes = (gotext.parse_int(part, name="Atoi") for part in name.split(":", 1))
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None
+    count = hours * 60 + (-minutes if name[0] == "-" else minutes)
     nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # wraps around like Go's int64 nanoseconds
     return int(nanos / SECOND)
-
-
-def _parse_int(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    problem = ""
-    if not (digits.isascii() and digits.isdigit()):
-        problem = "invalid syntax"
-    elif len(digits.lstrip("0")) > 19 or not INT_MIN <= int(text) <= INT_MAX:
-        problem = "value out of range"
-    if problem:
-        raise EvaluationError(f"strconv.Atoi: parsing {gotext.quote(text)}: {problem}")
-    return int(text)
 
 
 def _find_zone_offset(name: str, time: Timestamp) -> int:

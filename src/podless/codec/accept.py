@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import NamedTuple
 
@@ -10,8 +11,10 @@ from typing import NamedTuple
 _MAX_INSERTED = 12
 _MAX_CLAUSES = 256  # no real client sends more
 _OFFERED = ("*", "application")
-_DIGITS = frozenset("0123456789")
-_WORDS = ("inf", "infinity")
+# a text that Go parses as a number
+_NUMBER = re.compile(
+    r"nan|[+-]?(?:inf(?:inity)?|(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:e[+-]?[0-9]++)?)", re.IGNORECASE | re.ASCII
+)
 
 
 class MediaRange(NamedTuple):
@@ -82,28 +85,13 @@ def _parse_range(clause: str) -> MediaRange | None:
 
 def _parse_quality(text: str) -> float:
     """Return a 32-bit float; 0 for an invalid one."""
-    if not _is_number(text):
+    if not _NUMBER.fullmatch(text):
         return 0.0
     try:
         rounded: float = struct.unpack("f", struct.pack("f", float(text)))[0]
     except OverflowError:
         return float("-inf") if text.startswith("-") else float("inf")
     return rounded
-
-
-def _is_number(text: str) -> bool:
-    """Return whether Go parses a text as a number, inf or nan. Takes linear time."""
-    lower = text.lower()
-    unsigned = lower[1:] if lower[:1] in ("+", "-") else lower
-    if unsigned in _WORDS or lower == "nan":
-        return True
-    mantissa, sign, exponent = unsigned.partition("e")
-    if sign:
-        exponent = exponent[1:] if exponent[:1] in ("+", "-") else exponent
-        if not exponent or not _DIGITS.issuperset(exponent):
-            return False
-    integer_digits, _, fraction = mantissa.partition(".")
-    return bool(integer_digits or fraction) and _DIGITS.issuperset(integer_digits) and _DIGITS.issuperset(fraction)
 
 
 def _precedes(left: MediaRange, right: MediaRange) -> bool:

@@ -18,7 +18,6 @@ from podless.runtime.meter import TIMEOUT_TEXT
 
 _MAX = 60.0  # seconds; longer timeouts have no effect
 _LONGEST = 100  # maximum characters of a duration; Go rejects such long numbers too
-_UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def with_request_deadline(handler: Handler) -> Handler:
@@ -79,19 +78,10 @@ def parse_duration(text: str) -> float:
     """Return the seconds of a duration in Go's form, such as 1h30m. Raises BadRequest."""
     if len(text) > _LONGEST:
         raise _invalid_timeout(f"time: invalid duration {gotext.quote(text)}")
-    if fault := gotime.find_duration_fault(text):
-        raise _invalid_timeout(fault)
-    sign, digits = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
-    total, number, unit = 0.0, "", ""
-    for char in digits + ".":
-        if unit and (char == "." or char.isdigit()):
-            total += float(number) * _UNITS[unit]
-            number, unit = "", ""
-        if char == "." or char.isdigit():
-            number += char
-        else:
-            unit += char
-    return sign * total
+    try:
+        return gotime.parse_duration(text) / 1e9
+    except ValueError as error:
+        raise _invalid_timeout(str(error)) from None
 
 
 def _invalid_timeout(reason: str) -> BadRequest:

@@ -5,12 +5,14 @@ Source: content negotiation of a real server, recorded in the negotiation and ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podless.codec.accept import MediaRange, parse_accept
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.lazy import compile_late
 from podless.runtime.release import has
 from podless.structs import protobuf
 
@@ -194,50 +196,10 @@ def body_type(header: str, *, custom: bool) -> str:
 
 
 def _media_type(header: str) -> str:
-    """Return the media type of a Content-Type in lower case; "" if Go's mime.ParseMediaType rejects the header.
-
-    The header is scanned once, from left to right.
-    """
-    at = _skip_blanks(header, 0)
-    end = _skip_word(header, at, ";")
-    media, at = header[at:end].lower(), _skip_blanks(header, end)
-    while media and at < len(header):
-        if header[at] != ";":
-            return ""
-        at = _skip_blanks(header, at + 1)
-        if at < len(header):
-            at = _skip_blanks(header, _skip_parameter(header, at))
-            if not at:
-                return ""
-    return media
+    """Return the media type of a Content-Type in lower case; "" if Go's mime.ParseMediaType rejects the header."""
+    match = _MEDIA_TYPE.fullmatch(header)
+    return match[1].lower() if match is not None else ""
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    """Return the position of the next character that is not blank; 0 for an invalid position."""
-    while 0 < at < len(text) and text[at].isspace():
-        at += 1
-    if not at and text[:1].isspace():
-        return len(text) - len(text.lstrip())
-    return at
-
-
-def _skip_word(text: str, at: int, stops: str) -> int:
-    """Return the end of a word."""
-    while at < len(text) and text[at] not in stops and not text[at].isspace():
-        at += 1
-    return at
-
-
-def _skip_parameter(text: str, at: int) -> int:
-    """Return the end of a parameter name=value; 0 if there is none."""
-    equals = _skip_word(text, at, ";=")
-    if equals == at or text[equals : equals + 1] != "=":
-        return 0
-    at = equals + 1
-    if text[at : at + 1] != '"':
-        end = _skip_word(text, at, ';"')
-        return end if end > at else 0
-    at += 1
-    while at < len(text) and text[at] != '"':
-        at += 2 if text[at] == "\\" else 1
-    return at + 1 if at < len(text) else 0
+_PARAMETER = r'[^;=\s]++=(?:[^;"\s]++|"(?:[^"\\]|\\.)*+")'
+_MEDIA_TYPE = compile_late(rf"\s*+([^;\s]*+)\s*+(?:;\s*+{_PARAMETER}\s*+)*+(?:;\s*+)?+", re.DOTALL)

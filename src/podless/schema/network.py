@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from podless.codec.goaddress import find_address_fault
 from podless.codec.gourl import is_request_url
 from podless.meta.addresses import parse_address, parse_range
@@ -55,121 +57,61 @@ def is_uri(text: str) -> bool:
     return is_request_url(each(text))
 
 
-_ATEXT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~")
-
-
-class _MailReader:
-    """Reads one RFC 5322 address, as leniently as Go's net/mail."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at = each(text), 0
-
-    def peek_char(self) -> str:
-        return self.text[self.at : self.at + 1]
-
-    def skip_space(self) -> bool:
-        """Skip white space and comments. Returns False if a comment is not closed."""
-        while True:
-            while self.peek_char() and self.peek_char() in " \t":
-                self.at += 1
-            if self.peek_char() != "(":
-                return True
-            depth = 0
-            while self.at < len(self.text):
-                char = self.text[self.at]
-                self.at += 1
-                if char == "\\":
-                    self.at += 1
-                elif char == "(":
-                    depth += 1
-                elif char == ")":
-                    depth -= 1
-                    if not depth:
-                        break
-            if depth:
-                return False
-
-    def read_atom(self, lax: bool = False) -> str:
-        start = self.at
-        while char := self.peek_char():
-            if char in _ATEXT or ord(char) > 0x7F or char == ".":
-                self.at += 1
-            else:
-                break
-        word = self.text[start : self.at]
-        if not lax and (word.startswith(".") or word.endswith(".") or ".." in word):
-            return ""
-        return word
-
-    def read_quoted(self) -> str | None:
-        self.at += 1
-        characters: list[str] = []
-        while char := self.peek_char():
-            self.at += 1
-            if char == '"':
-                return "".join(characters)
-            if char == "\\":
-                char = self.peek_char()
-                self.at += 1
-                if not char:
-                    return None
-            if (ord(char) < 0x20 and char != "\t") or char == "\x7f":
-                return None
-            characters.append(char)
-        return None
-
-    def read_address(self) -> bool:
-        if self.peek_char() == '"':
-            local = self.read_quoted()
-            if not local:
-                return False
-        elif not self.read_atom():
-            return False
-        if not self.space_only() or self.peek_char() != "@":
-            return False
-        self.at += 1
-        if not self.space_only() or not self.peek_char():
-            return False
-        if self.peek_char() == "[":
-            end = self.text.find("]", self.at)
-            literal = self.text[self.at + 1 : end] if end >= 0 else ""
-            self.at = end + 1
-            return end >= 0 and (_is_strict(literal) or literal.startswith("IPv6:"))
-        return bool(self.read_atom())
-
-    def space_only(self) -> bool:
-        while self.peek_char() and self.peek_char() in " \t":
-            self.at += 1
-        return True
-
-    def read_phrase(self) -> bool:
-        """Read a display name: words, quoted or not. Returns False if there is none."""
-        words = 0
-        while True:
-            if not self.skip_space():
-                return False
-            if self.peek_char() == '"':
-                if self.read_quoted() is None:
-                    return False
-            elif not self.read_atom(lax=True):
-                return words > 0
-            words += 1
+_BLANKS = compile_late(r"[ \t]*+")
+_QUOTED = r'"(?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\[^\x00-\x08\x0a-\x1f\x7f])%s+"'
+_ATOM = r"[\w!#$%&'*+\-/=?^`{|}~\x80-\U0010ffff]++"
+_DOT_ATOM = rf"{_ATOM}(?:\.{_ATOM})*+(?!\.)"
+_ADDRESS = compile_late(
+    rf"(?:{_QUOTED % '+'}|{_DOT_ATOM})[ \t]*+@[ \t]*+(?:\[(?P<literal>[^\]]*+)\]|{_DOT_ATOM})", re.ASCII
+)
+_WORD = compile_late(rf"{_QUOTED % '*'}|(?:{_ATOM}|\.)++", re.ASCII)
+# a piece of a comment: an escaped character, a parenthesis, or others
+_COMMENT_PIECE = compile_late(r"\\.|[()]|[^\\()]++", re.DOTALL)
 
 
 def is_email(text: str) -> bool:
-    """Return whether a text is one e-mail address, with or without a display name."""
-    reader = _MailReader(text)
-    if not reader.skip_space() or not reader.peek_char():
-        return False
-    start = reader.at
-    if not reader.read_address():
-        reader.at = start
-        if reader.peek_char() != "<" and not reader.read_phrase():
+    """Return whether a text is one RFC 5322 address, with or without a display name, as lenient as Go's net/mail."""
+    start = _skip_space(each(text), 0)
+    end = _skip_address(text, start)
+    if end is None:
+        while text[start : start + 1] != "<":
+            word = _WORD.match(text, start)
+            if word is None:
+                return False
+            start = _skip_space(text, word.end())
+        end = _skip_address(text, _skip_blanks(text, start + 1))
+        end = None if end is None else _skip_blanks(text, end)
+        if end is None or text[end : end + 1] != ">":
             return False
-        if not reader.skip_space() or reader.peek_char() != "<":
-            return False
-        reader.at += 1
-        if not reader.space_only() or not reader.read_address() or not reader.space_only() or reader.peek_char() != ">":
-            return False
-        reader.at += 1
-    return reader.skip_space() and reader.at >= len(text)
+        end += 1
+    return _skip_space(text, end) == len(text)
+
+
+def _skip_address(text: str, start: int) -> int | None:
+    """Return the end of an address, None if there is none."""
+    match = _ADDRESS.match(text, start)
+    literal = match and match["literal"]
+    if match is None or (literal is not None and not _is_strict(literal) and not literal.startswith("IPv6:")):
+        return None
+    return match.end()
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _skip_space(text: str, at: int) -> int:
+    """Return the end of white space and nested comments; beyond the end of the text if a comment is not closed."""
+    at = _skip_blanks(text, at)
+    while text[at : at + 1] == "(":
+        depth = 0
+        for piece in _COMMENT_PIECE.finditer(text, at):
+            depth += {"(": 1, ")": -1}.get(piece[0], 0)
+            if not depth:
+                break
+        if depth:
+            return len(text) + 1
+        at = _skip_blanks(text, piece.end())
+    return at

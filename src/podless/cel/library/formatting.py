@@ -36,26 +36,17 @@ TYPE_ERRORS = {
     "o": "octal clause can only be used on integers, was given {}",
 }
 ACCEPTED_TYPES = {
-    "s": {
-        "list",
-        "map",
-        "int",
-        "uint",
-        "double",
-        "bool",
-        "string",
-        "google.protobuf.Timestamp",
-        "bytes",
+    clause: frozenset(names.split())
+    for clause, names in {
+        "s": "list map int uint double bool string bytes type null_type google.protobuf.Timestamp "
         "google.protobuf.Duration",
-        "type",
-        "null_type",
-    },
-    "d": {"int", "uint"},
-    "f": {"double"},
-    "e": {"double"},
-    "b": {"int", "uint", "bool"},
-    "x": {"int", "uint", "string", "bytes"},
-    "o": {"int", "uint"},
+        "d": "int uint",
+        "f": "double",
+        "e": "double",
+        "b": "int uint bool",
+        "x": "int uint string bytes",
+        "o": "int uint",
+    }.items()
 }
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 _SPECIAL_DOUBLES = ("NaN", "Infinity", "-Infinity")

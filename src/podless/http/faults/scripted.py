@@ -108,8 +108,6 @@ class Faults:
 
         Returns the seed.
         """
-        from podless.http.faults.scripted import MIXTURE, SPARED
-
         seed = random.randrange(1 << 31) if seed is None else seed
         for index, fields in enumerate(MIXTURE):
             self.add(label=f"chaos {seed}", seed=seed + index, **SPARED, **fields)
