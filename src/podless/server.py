@@ -12,7 +12,6 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from podless.app import App, Settings, StartError
@@ -140,9 +139,7 @@ class Server:
         self._app.cluster.api.watchdog.level = logging.INFO  # the program has work of its own for the processor
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._app is not None:
             await self._app.stop()
             self._app = None
@@ -160,9 +157,7 @@ class Server:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._loop is not None and self._stopping is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stopping.set)
         if self._thread is not None:

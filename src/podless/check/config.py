@@ -14,7 +14,7 @@ from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
 from podless.runtime.dataclass import dataclass
-from podless.runtime.files import describe_fault
+from podless.runtime.inputs import read_path
 from podless.runtime.option import StartError, suggest_name
 
 FILE = "podless.toml"
@@ -83,9 +83,7 @@ def _read_file(folder: Path) -> dict[str, Any]:
     if file is None:
         return {}
     try:
-        document = tomllib.loads(file.read_text())
-    except OSError as error:
-        raise CannotCheck(describe_fault(error, file)) from None
+        document = tomllib.loads(read_path(file).decode())
     except ValueError as error:
         raise CannotCheck(f"{file}: {error}") from None
     for name, value in document.items():

@@ -13,7 +13,7 @@ from podless.check.sources import CannotCheck
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.runtime.dataclass import dataclass
-from podless.runtime.files import describe_fault
+from podless.runtime.inputs import read_path
 from podless.runtime.jsonobject import Schema
 
 _GVK = "x-kubernetes-group-version-kind"
@@ -58,9 +58,7 @@ def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
     kinds: list[DescribedKind] = []
     for file in files:
         try:
-            document = json.loads(Path(file).read_bytes())
-        except OSError as error:
-            raise CannotCheck(describe_fault(error, file)) from None
+            document = json.loads(read_path(Path(file)))
         except (ValueError, RecursionError) as error:
             raise CannotCheck(f"{file}: not JSON: {error}") from None
         root = document if isinstance(document, dict) else {}

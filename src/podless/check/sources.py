@@ -8,20 +8,20 @@ import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from podless.codec.documents import SUFFIXES
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 from podless.runtime.inputs import BadInput, read_path, read_standard_input
-from podless.runtime.option import ReportedError
 
 STDIN = "-"
 _GIT = "git:"
 
 
-class CannotCheck(ReportedError):
-    """The check could not be done. The text is one line."""
+CannotCheck = BadInput
+"""The check could not be done. The text is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,12 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
                     raise CannotCheck("standard input is empty")
                 sources[path] = SourceFile.of("<stdin>", raw)
                 continue
-            files = {str(file): _make_source(file) for file in _find_files(path, exclude)}
+            files = {
+                str(file): SourceFile(str(file), file.stat().st_size, partial(read_path, file))
+                for file in _find_files(path, exclude)
+            }
         except OSError as error:
             raise CannotCheck(describe_fault(error, path)) from None
-        except BadInput as error:
-            raise CannotCheck(str(error)) from None
         if not files and needed:
             raise CannotCheck(_explain_no_manifests(path, exclude))
         for name, file in files.items():
@@ -109,22 +110,6 @@ def _is_left_out(entry: Path, exclude: Sequence[str]) -> bool:
     return entry.name.startswith(".") or any(
         fnmatch(entry.name, pattern) or fnmatch(str(entry), pattern) for pattern in exclude
     )
-
-
-def _make_source(file: Path) -> SourceFile:
-    return SourceFile(str(file), file.stat().st_size, _make_reader(file))
-
-
-def _make_reader(file: Path) -> Callable[[], bytes]:
-    def read_file() -> bytes:
-        try:
-            return read_path(file)
-        except OSError as error:
-            raise CannotCheck(describe_fault(error, file)) from None
-        except BadInput as error:
-            raise CannotCheck(str(error)) from None
-
-    return read_file
 
 
 def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:

@@ -24,7 +24,7 @@ from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.fields import patches
 from podless.meta import field
-from podless.runtime.files import describe_fault
+from podless.runtime.inputs import read_path
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__
@@ -129,10 +129,7 @@ class _Suite:
 
     def _read_webhooks(self) -> _WebhookProgram:
         webhooks = self.value["webhooks"]
-        try:
-            bundle = (self.folder / webhooks["caFile"]).read_bytes() if "caFile" in webhooks else b""
-        except OSError as error:
-            raise CannotCheck(describe_fault(error)) from None
+        bundle = read_path(self.folder / webhooks["caFile"]) if "caFile" in webhooks else b""
         return _WebhookProgram(webhooks["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _read_objects(self, path: str) -> Iterator[Object]:

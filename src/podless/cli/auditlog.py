@@ -14,7 +14,7 @@ import orjson
 
 from podless.check.findings import format_count
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
-from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
+from podless.runtime.inputs import STANDARD_INPUT, open_standard_input
 from podless.runtime.option import ReportedError
 from podless.store import StoreError
 from podless.store.contract import Author, LoggedWrite
@@ -102,13 +102,10 @@ def _store_changes(
 
 
 def _read_lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield FILE:LINE and the line. Raises BadLog, OSError."""
+    """Yield FILE:LINE and the line. Raises BadInput, BadLog, OSError."""
     for path in paths:
         if path == "-":
-            try:
-                yield from _split_lines(STANDARD_INPUT, open_standard_input())
-            except BadInput as error:
-                raise BadLog(str(error)) from None
+            yield from _split_lines(STANDARD_INPUT, open_standard_input())
         else:
             with open(path, "rb") as file:
                 yield from _split_lines(path, file)

@@ -47,21 +47,14 @@ def _run(args: argparse.Namespace, output: _Output) -> None:
 
 
 def _read_file(name: str, output: _Output) -> str | None:
-    display_name = "stdin" if name == "-" else name
     try:
         return (read_standard_input() if name == "-" else read_path(Path(name))).decode()
     except BadInput as error:
         output.fail("", str(error))
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        output.fail(display_name, _describe_error(error))
+    except UnicodeDecodeError:
+        output.fail("stdin" if name == "-" else name, "not text in UTF-8")
         return None
-
-
-def _describe_error(error: OSError | UnicodeDecodeError) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "not text in UTF-8"
-    return (error.strerror or str(error)).lower()
 
 
 def _make_converter(args: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:

@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -113,9 +112,7 @@ class Laboratory:
         self._reader = StateReader(self._start.records, self.setup.scenario.ignore)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._orphans.end()
         await self._app.stop()
         self._folder.cleanup()

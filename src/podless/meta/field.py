@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
@@ -101,9 +100,7 @@ class FoundErrors:
     def __enter__(self) -> None:
         self._before = _collector.set(self.errors)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _collector.reset(self._before)
 
 

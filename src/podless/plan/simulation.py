@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from podless.apis.apiextensions.group import DEFINITIONS
@@ -57,9 +56,7 @@ class Simulation:
         await record_admission(self.api, self._app.admission, self.recorder, call_webhooks=self._call_webhooks)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._app.stop()
 
     @property

@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from podless.codec import serializer
@@ -144,9 +143,7 @@ class RemoteCluster:
                     return
             await self._renew_credential(credential)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         for session in [*self._old_sessions, *([self._session] if self._session is not None else [])]:
             await session.close()
         self._old_sessions.clear()

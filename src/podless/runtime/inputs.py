@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from podless.runtime.files import describe_fault
+from podless.runtime.option import ReportedError
+
 MAX = 256 << 20  # bytes that are read into memory
 STANDARD_INPUT = "standard input"
 _PIECE = 1 << 20
 
 
-class BadInput(Exception):
-    """An input is closed or too long. The text is one line and names the input."""
+class BadInput(ReportedError):
+    """An input is closed, too long or cannot be read. The text is one line and names the input."""
 
 
 def open_standard_input() -> BinaryIO:
@@ -29,11 +32,14 @@ def read_standard_input() -> bytes:
 
 
 def read_path(path: Path) -> bytes:
-    """Return the bytes of a file. Regular files have any length. Raises BadInput, OSError."""
-    if path.is_file():
-        return path.read_bytes()
-    with path.open("rb") as file:
-        return b"".join(read_pieces(file, str(path), MAX))
+    """Return the bytes of a file. Regular files have any length. Raises BadInput."""
+    try:
+        if path.is_file():
+            return path.read_bytes()
+        with path.open("rb") as file:
+            return b"".join(read_pieces(file, str(path), MAX))
+    except OSError as error:
+        raise BadInput(describe_fault(error, path)) from None
 
 
 def read_pieces(file: BinaryIO, name: str, limit: int) -> Iterator[bytes]:

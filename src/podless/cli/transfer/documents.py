@@ -8,12 +8,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Protocol, Self
 
 from podless.codec import serializer
 from podless.codec.documents import find_files, split_documents
-from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input, read_pieces
+from podless.runtime.inputs import STANDARD_INPUT, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
 
@@ -34,9 +33,7 @@ class ExportSink(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 def _encode_document(obj: Object, form: str) -> bytes:
@@ -66,11 +63,9 @@ class DocumentStream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._early_part, self._later_part:
-            if error is None:
+            if error[0] is None:
                 self._finish_file()
 
     def _finish_file(self) -> None:
@@ -114,9 +109,7 @@ class Folder:
             raise BadDocument(f"{self._folder}: not an empty folder")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
 
@@ -151,26 +144,22 @@ class Documents:
         return [(str(file), file) for file in files]
 
     def _save_input(self) -> Path:
-        """Save standard input in a temporary file. Raises BadDocument, OSError."""
+        """Save standard input in a temporary file. Raises BadInput, OSError."""
         with tempfile.NamedTemporaryFile(prefix="podless-", delete=False) as file:
             self._input = Path(file.name)
             try:
                 for piece in read_pieces(open_standard_input(), STANDARD_INPUT, _INPUT):
                     file.write(piece)
                 file.flush()
-            except BaseException as error:
+            except BaseException:
                 self._input.unlink()
-                if isinstance(error, BadInput):
-                    raise BadDocument(str(error)) from None
                 raise
         return self._input
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._input is not None:
             self._input.unlink(missing_ok=True)
 
