@@ -12,8 +12,8 @@ import podless
 from podless import Server
 from podless.cli import main
 from podless.explore import BadScenario, Scenario, Schedule, Steps, explore_controller, trial
+from podless.explore.explorer import Runner
 from podless.explore.laboratory import Laboratory, Setup
-from podless.explore.runner import Runner
 from podless.explore.schedule import HoldEvents
 
 # A controller that needs no library: it gives each garden a bed once, and does not look whether that went well.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.history.blame import blame_object
+from podless.cli.history.blame import blame_object
 from podless.history.difference import ABSENT, Step, compare_objects, is_same, strip_object
 
 VALUES = st.recursive(
