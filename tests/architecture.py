@@ -574,7 +574,6 @@ UNSHARED = {
     "fields/jsonpatch.py": "one patch",
     "apis/core/metering.py": "of the loop",
     "meta/jsonpath/__init__.py": "one search of one object",
-    "meta/jsonpath/parser.py": "a reader of one path",
     "kinds/registry.py": "of the loop",
     "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",

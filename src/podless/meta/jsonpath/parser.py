@@ -21,11 +21,17 @@ from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
 _KEY = compile_late(r"'([^']*+)'")
-_FILTER = compile_late(r"([^!<>=]++)([!<>=]++)(.*+)")
-_NUMBER = compile_late(r"[-+]?[0-9.]*+")
+_COMPARISON = compile_late(r"([^!<>=]++)([!<>=]++)(.*+)")
 _ESCAPE = compile_late(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
-_ENDS = frozenset(" \t\r\n.,[]$@{}")
+_TEXT = compile_late(r"[^{]*+")
+_NUMBER = compile_late(r"[-+]?[0-9.]*+")
+_WORD = compile_late(r"[^ \t\r\n.,\[\]$@{}]*+")
+_NAME = compile_late(r"(?:\\.|[^ \t\r\n.,\[\]$@{}\\])*+\\?", re.DOTALL)  # a word in which a backslash escapes
+_QUOTED = r"""(?P<quote>["'])(?:(?!(?P=quote))[^\n]|(?<=\\)(?P=quote))*+(?P=quote)"""
+_STRING = compile_late(_QUOTED)
+_BRACKETS = compile_late(r"\[([^]\n]*+)]")
+_FILTER = compile_late(rf"""\[\?\(([^"')\n]*+(?:{_QUOTED}[^)\n]*+)?+)\)""")  # a bracket in quotes does not end it
 
 
 class TemplateParser:
@@ -43,11 +49,17 @@ class TemplateParser:
             if self.text[self.pos] == "{":
                 self.pos += 1
                 nodes.append(self.parse_action())
-                continue
-            start = self.pos
-            self.pos = min(offset for offset in (self.text.find("{", start), len(self.text)) if offset >= 0)
-            nodes.append([make_constant(self.text[start : self.pos])])
+            else:
+                nodes.append([make_constant(self.take_match(_TEXT)[0])])
         return nodes
+
+    def take_match(self, pattern: re.Pattern[str], fault: str = "") -> re.Match[str]:
+        """Return the match of a pattern at this position, and move behind it. fault: the error if there is none."""
+        match = pattern.match(self.text, self.pos)
+        if match is None:
+            raise ValueError(fault)
+        self.pos = match.end()
+        return match
 
     def parse_action(self) -> list[Step]:
         """Return the steps up to the closing brace."""
@@ -73,7 +85,7 @@ class TemplateParser:
             elif char == "[":
                 steps += self.parse_array()
             elif char in "\"'":
-                steps.append(make_constant(self.parse_quoted(char)))
+                steps.append(make_constant(_unquote(self.take_match(_STRING, "unterminated quoted string")[0])))
             elif char == ".":
                 self.pos += 1
                 steps.append(self.parse_field())
@@ -95,51 +107,25 @@ class TemplateParser:
 
     def parse_field(self) -> Step:
         """Parse a field's name, up to an unescaped character that ends it."""
-        start = self.pos
-        while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
-            self.pos += 2 if self.text[self.pos] == "\\" else 1
-        self.pos = min(self.pos, len(self.text))
-        name = self.text[start : self.pos]
+        name = self.take_match(_NAME)[0]
         return take_items if name == "*" else FieldStep(name.replace("\\", ""))
 
     def parse_word(self) -> Step:
         """Parse a word without quotes. Only true and false have a meaning."""
-        start = self.pos
-        while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
-            self.pos += 1
-        name = self.text[start : self.pos]
+        name = self.take_match(_WORD)[0]
         return repeat_literal(name == "true") if name in ("true", "false") else refuse_word(name)
 
     def parse_number(self) -> int | float:
         """Parse a number."""
-        match = _NUMBER.match(self.text, self.pos)
-        text = match.group() if match else ""
-        self.pos += len(text)
+        text = self.take_match(_NUMBER)[0]
         try:
             return int(text) if "." not in text and len(text) < 20 else float(text)
         except ValueError:
             raise ValueError(f"cannot parse number {text}") from None
 
-    def parse_quoted(self, quote: str) -> str:
-        """Parse a quoted text."""
-        start = self.pos
-        while True:
-            self.pos += 1
-            char = self.text[self.pos : self.pos + 1]
-            if char in ("", "\n"):
-                raise ValueError("unterminated quoted string")
-            if char == quote and self.text[self.pos - 1] != "\\":
-                break
-        self.pos += 1
-        return _unquote(self.text[start : self.pos])
-
     def parse_array(self) -> list[Step]:
         """Parse the content of brackets: an index, a slice, a key, or several of these."""
-        end = next((i for i in range(self.pos, len(self.text)) if self.text[i] in "]\n"), len(self.text))
-        if self.text[end : end + 1] != "]":
-            raise ValueError("unterminated array")
-        text = self.text[self.pos + 1 : end]
-        self.pos = end + 1
+        text = self.take_match(_BRACKETS, "unterminated array")[1]
         text = ":" if text == "*" else text
         pieces = text.split(",")
         if len(pieces) > 1:
@@ -149,27 +135,12 @@ class TemplateParser:
         return [parse_array(text)]
 
     def filter(self) -> Step:
-        """Parse a filter: operand, operator and operand. Brackets within quotes do not end it."""
-        start = self.pos = self.pos + 3
-        quote = ""
-        closed = False
-        while True:
-            char = self.text[self.pos : self.pos + 1]
-            self.pos += 1
-            if char in ("", "\n"):
-                raise ValueError("unterminated filter")
-            if char in "\"'":
-                if not quote:
-                    quote = char
-                elif char == quote and self.text[self.pos - 2] != "\\":
-                    closed = True
-            elif char == ")" and bool(quote) == closed:
-                break
-        text = self.text[start : self.pos - 1]
+        """Parse a filter: operand, operator and operand."""
+        text = self.take_match(_FILTER, "unterminated filter")[1]
         if self.text[self.pos : self.pos + 1] != "]":
             raise ValueError("unclosed array expect ]")
         self.pos += 1
-        if match := _FILTER.fullmatch(text):
+        if match := _COMPARISON.fullmatch(text):
             left_path, operator, right = match.groups()
             if not right:  # the last sign of the operator is the operand then
                 operator, right = operator[:-1], operator[-1]
