@@ -88,7 +88,8 @@ def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
             self.asked += 1
             return operation == CREATE
 
-    one, other = Giving(), Giving()
+    nothing: Any = None
+    one, other = Giving(nothing, nothing), Giving(nothing, nothing)
     every = AdmissionChain([one])
     for _ in range(2):
         assert every.find_plugins(CREATE, NAMESPACES, "", "")[1] == [one]

@@ -194,8 +194,7 @@ class PolicyAdmission(Plugin, Generic[P]):
     make: type[P]
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
-        self._state = state
-        self._authorizer = authorizer
+        super().__init__(state, authorizer)
         self._hooks: BoundPolicies[P] = BoundPolicies(state, self.policies, self.bindings, self.make)
         self.sources = self._hooks.sources
 

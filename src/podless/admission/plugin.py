@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from podless.admission.attributes import AdmissionAttributes
+from podless.auth.authorizer import Authorizer
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 
 
 class ConfigurationSource(Protocol):
@@ -32,12 +34,16 @@ class Plugin:
     write, so they must be very cheap; the result of `allocates` is cached. `mutate` may replace the object, `allocate`
     changes it in place, `validate` must not change it. All three raise an APIError to reject the write.
 
-    builtin: the plugin applies to built-in kinds only; it is not called for custom ones. sources: what `is_active`
-    depends on.
+    state, authorizer: of the server. builtin: the plugin applies to built-in kinds only; it is not called for custom
+    ones. sources: what `is_active` depends on.
     """
 
     builtin = False
     sources: Sequence[ConfigurationSource] = ()
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
 
     @property
     def is_active(self) -> bool:

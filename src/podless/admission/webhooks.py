@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
@@ -103,11 +103,14 @@ class LocalHook(Webhook):
 class _WebhookList(Plugin):
     """All webhooks of one kind of configuration, sorted by name, and then the hooks of podless.hooks."""
 
-    def __init__(self, kind: Kind, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
-        self._state = state
-        self._authorizer = authorizer
+    configurations: ClassVar[Kind]
+
+    def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
+        super().__init__(state, authorizer)
         self._client = state.remote
-        self._source: ConfigurationLister[list[Webhook]] = ConfigurationLister(state.cache, kind, _read_webhooks)
+        self._source: ConfigurationLister[list[Webhook]] = ConfigurationLister(
+            state.cache, self.configurations, _read_webhooks
+        )
         self._hooks = hooks
         self._revisions = (-1, -1)
         self._webhooks: ApplicableItems[Webhook] = ApplicableItems(_webhook_covers, is_exempt)
@@ -217,8 +220,7 @@ def _call_error(webhook: Webhook, reason: object) -> APIError:
 class ValidatingAdmissionWebhook(_WebhookList):
     """Validating webhooks, called concurrently."""
 
-    def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
-        super().__init__(VALIDATING_WEBHOOKS, state, authorizer, hooks)
+    configurations = VALIDATING_WEBHOOKS
 
     def _local_hooks(self, hooks: LoadedHooks) -> Sequence[Object]:
         return hooks.validating
@@ -269,8 +271,7 @@ class ValidatingAdmissionWebhook(_WebhookList):
 class MutatingAdmissionWebhook(_WebhookList):
     """Mutating webhooks, called one after the other."""
 
-    def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
-        super().__init__(MUTATING_WEBHOOKS, state, authorizer, hooks)
+    configurations = MUTATING_WEBHOOKS
 
     def _local_hooks(self, hooks: LoadedHooks) -> Sequence[Object]:
         return hooks.mutating

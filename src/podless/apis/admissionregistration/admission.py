@@ -15,10 +15,8 @@ from podless.apis.admissionregistration.group import (
     VALIDATING_POLICIES,
 )
 from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.runtime.jsonobject import Object
@@ -31,10 +29,6 @@ class ParameterAccessCheck(Plugin):
     """Checks a policy's paramKind and a binding's paramRef when they are new or changed."""
 
     builtin = True
-
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        self._state = state
-        self._authorizer = authorizer
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if kind.group != VALIDATING_POLICIES.group or subresource or operation not in (CREATE, UPDATE):

@@ -11,7 +11,6 @@ from podless.apis.apiextensions.group import DEFINITIONS
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.extensions.thirdparty import Defined, parse_defined_name
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
@@ -22,9 +21,6 @@ class DefinitionConflictCheck(Plugin):
     """Rejects definitions of resources that are already defined."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if subresource or operation not in (CREATE, UPDATE):

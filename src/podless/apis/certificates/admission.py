@@ -66,9 +66,6 @@ class _SignerPermission(Plugin):
     subresource: ClassVar[str]
     verb: ClassVar[str]
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return (
             operation == UPDATE and subresource == self.subresource and kind.plural == _PLURAL and kind.group == _GROUP
@@ -108,9 +105,6 @@ class ClusterTrustBundleAttest(Plugin):
 
     builtin = True
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.plural == _BUNDLES and kind.group == _GROUP and operation in (CREATE, UPDATE)
 
@@ -128,9 +122,6 @@ class PodCertificateSigning(Plugin):
     """Requires the permission to sign for the signer if the status of a PodCertificateRequest changes."""
 
     builtin = True
-
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.plural == _POD_REQUESTS and kind.group == _GROUP and subresource == "status"

@@ -6,7 +6,6 @@ from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.networking.group import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.runtime.meter import each
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
@@ -18,9 +17,6 @@ class DefaultIngressClass(Plugin):
     """Sets the class of an Ingress without one: of several defaults the newest, then the first by name."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and not subresource and kind.prefix == INGRESSES.prefix

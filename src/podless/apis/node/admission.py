@@ -13,7 +13,6 @@ from podless.apis.node.group import RUNTIME_CLASSES
 from podless.codec import quantity
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta import names
 from podless.meta.errors import APIError, Internal
 from podless.runtime.jsonobject import Object
@@ -28,9 +27,6 @@ class RuntimeClass(Plugin):
     """Sets a pod's overhead, node selector and tolerations from its RuntimeClass."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return is_pod(kind) and not subresource and operation == CREATE

@@ -15,7 +15,6 @@ from podless.apis.core.group import PODS
 from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError, join_errors
 from podless.runtime import lazy
@@ -93,9 +92,6 @@ class PodSecurity(Plugin):
     """Rejects pods that their namespace's level forbids, and warns about templates of such pods."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if operation not in (CREATE, UPDATE):

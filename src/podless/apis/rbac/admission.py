@@ -14,7 +14,6 @@ from podless.admission.plugin import Plugin
 from podless.apis.rbac.rbac import GROUP
 from podless.auth import rules
 from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
 from podless.auth.rules import PolicyRule
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
@@ -33,9 +32,6 @@ class EscalationCheck(Plugin):
     """Compares the granted permissions with those of the writer."""
 
     builtin = True
-
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return kind.group == GROUP and operation in (CREATE, UPDATE)

@@ -11,10 +11,8 @@ from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import AccessDenied, Attributes
-from podless.auth.authorizer import Authorizer
 from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -23,6 +21,7 @@ _LABEL = "resource.kubernetes.io/admin-access"
 _ADMIN = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 _NODE = "authentication.kubernetes.io/node-name"
 _STATUS = "status"
+_PREFIXES = {kind.prefix for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES)}
 _ANY_NODE, _OWN_NODE = "arbitrary-node:", "associated-node:"
 
 
@@ -31,13 +30,8 @@ class DeviceAccessCheck(Plugin):
 
     builtin = True
 
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        self._state = state
-        self._authorizer = authorizer
-        self._prefixes = {kind.prefix for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES)}
-
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return kind.prefix in self._prefixes and (operation == CREATE or subresource == _STATUS)
+        return kind.prefix in _PREFIXES and (operation == CREATE or subresource == _STATUS)
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
         """Record the fields that the user may not write."""

@@ -14,7 +14,6 @@ from podless.apis.core.admission import is_pod
 from podless.apis.core.group import NODES
 from podless.apis.scheduling.group import PRIORITY_CLASSES
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -57,9 +56,6 @@ class Priority(Plugin):
     """Sets the priority of a pod from its class, and allows at most one default class."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)

@@ -11,7 +11,6 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -37,9 +36,6 @@ class DefaultStorageClass(Plugin):
     """Sets the default class of claims without one: of several, the newest."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and kind.plural == _CLAIMS and not kind.group and not subresource
@@ -98,9 +94,6 @@ class PersistentVolumeClaimResize(Plugin):
     """Lets a claim grow only if it is bound and its class allows expansion."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return operation == UPDATE and kind.plural == _CLAIMS and not kind.group and not subresource

@@ -13,6 +13,7 @@ from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
+from podless.auth.authorizer import Authorizer
 from podless.cache.entry import Entry
 from podless.codec import quantity
 from podless.kinds.kind import Kind
@@ -68,8 +69,8 @@ class LimitRanger(Plugin):
 
     builtin = True
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        super().__init__(state, authorizer)
         self._limits = state.collection(LIMIT_RANGES)
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:

@@ -9,7 +9,6 @@ from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.core.admission import is_namespace
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta.errors import Forbidden, NotFound
 
 _PROTECTED = ("default", "kube-system", "kube-public")
@@ -17,9 +16,6 @@ _PROTECTED = ("default", "kube-system", "kube-public")
 
 class NamespaceLifecycle(Plugin):
     """Rejects creates in missing or terminating namespaces, and deletes of system namespaces."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Return True for creates in missing or terminating namespaces, and for deletes of namespaces."""

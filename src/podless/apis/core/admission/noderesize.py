@@ -16,7 +16,6 @@ from podless.apis.core.group import NODES
 from podless.apis.core.usage import total_resources
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 
@@ -29,9 +28,6 @@ class _ResizeCheck(Plugin):
     """Looks at resizes of bound pods that change their spec, and at their nodes."""
 
     builtin = True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return subresource == "resize" and operation == UPDATE and is_pod(kind)

@@ -16,6 +16,7 @@ from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, AllocationPool
 from podless.apis.networking.group import IP_ADDRESSES
+from podless.auth.authorizer import Authorizer
 from podless.cache.events import CacheEvent
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
@@ -30,8 +31,8 @@ class ServiceAllocator(Plugin):
 
     builtin = True
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        super().__init__(state, authorizer)
         self._pool = AllocationPool()
         self._following = False
         self._lock = asyncio.Lock()
