@@ -16,12 +16,9 @@ from typing import TYPE_CHECKING
 from podless.admission import AdmissionChain
 from podless.apis import catalog, features, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
-from podless.apis.admissionregistration.group import VALIDATING_POLICIES
 from podless.apis.apiextensions.group import DEFINITIONS
-from podless.apis.apiregistration.group import API_SERVICES
 from podless.apis.core import group as core
 from podless.apis.core.metering import Meter
-from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
 from podless.apis.stored import note_release
 from podless.auth import accounts
@@ -166,11 +163,11 @@ class Cluster:
     async def _start_controllers(self, api: API, meter: Meter) -> None:
         """Start the controllers, each with its health check."""
         settings = self.settings
-        third = ThirdPartyController(api, THIRD_PARTY_RESOURCES)
-        definitions = DefinitionController(api, DEFINITIONS, third.hand_over)
+        third = ThirdPartyController(api)
+        definitions = DefinitionController(api, third.hand_over)
         self._controllers = [
             RoleController(api),
-            NamespaceController(api, core.NAMESPACES),
+            NamespaceController(api),
             third,
             definitions,
             InitialObjects(api),
@@ -181,17 +178,15 @@ class Cluster:
         if settings.controllers:
             from podless.controllers.typechecking import PolicyTypeChecking
 
-            self._controllers.append(PolicyTypeChecking(api, VALIDATING_POLICIES))
+            self._controllers.append(PolicyTypeChecking(api))
         self._controllers += [
-            QuotaController(api, core.QUOTAS, meter),
+            QuotaController(api, meter),
             ServiceDependents(api),
             FlowSchemaController(api),
         ]
-        self._controllers += [
-            of(api, API_SERVICES) for of in (APIServiceRegistration, APIServiceController, APIServiceAvailability)
-        ]
+        self._controllers += [of(api) for of in (APIServiceRegistration, APIServiceController, APIServiceAvailability)]
         if not engines.ENGINES[settings.store].expires:
-            self._controllers.append(ObjectExpiry(api, core.EVENTS, settings.event_ttl))
+            self._controllers.append(ObjectExpiry(api, settings.event_ttl))
         self._controllers.append(self._build_contents(api))
         if settings.default_accounts:
             collect = settings.garbage_delay is not None

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from podless.apis.apiregistration.apiservices import set_available, set_local
+from podless.apis.apiregistration.group import API_SERVICES
 from podless.apis.core.group import SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.write import SELF, report_status
 from podless.kinds.kind import Kind
 from podless.kinds.registry import AnnouncedVersion
@@ -26,22 +26,21 @@ _ALL_KEY = "all"
 _OF_SERVICE = "kubernetes.io/service-name"
 
 
-class APIServiceRegistration(Controller):
+class APIServiceRegistration(KindController):
     """Updates the registry with clients' APIServices. Every server does so for itself."""
 
     name = "poststarthook/apiservice-registration-controller"
+    kind = API_SERVICES
     leads = False
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
         self._client_services: dict[str, Entry] = {}  # APIServices of clients, by key
 
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             if MANAGED not in entry.labels:
                 self._client_services[entry.key] = entry
         self.queue.add(_ALL_KEY)
@@ -57,7 +56,7 @@ class APIServiceRegistration(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        return (self._kind,)
+        return (self.kind,)
 
     def find_due_keys(self, key: str) -> Iterable[str]:
         return (_ALL_KEY,)
@@ -73,22 +72,21 @@ class APIServiceRegistration(Controller):
         self.api.registry.set_announced(announced)
 
 
-class APIServiceAvailability(Controller):
+class APIServiceAvailability(KindController):
     """Reports in the status of an APIService why its service is unavailable. Keys are those of APIServices."""
 
     name = "poststarthook/apiservice-status-remote-available-controller"
+    kind = API_SERVICES
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
         self._remote: dict[str, tuple[str, str]] = {}  # namespace and name of the service, by key
         self._followed: set[Kind] = set()
 
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             self._queue_services(entry)
         await self.reconcile_all()
 
@@ -139,7 +137,7 @@ class APIServiceAvailability(Controller):
                 set_available(obj, "False", *self._find_fault(spec))
             return obj
 
-        await report_status(self.api, self._kind, key, update_condition, SELF)
+        await report_status(self.api, self.kind, key, update_condition, SELF)
 
     def _list_entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podless.apis import catalog
+from podless.apis.apiregistration.group import API_SERVICES
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.write import amend_object, make_object
-from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
@@ -25,15 +25,14 @@ _RESTORED, _AT_START = "true", "onstart"  # always restored, or created at the s
 _DELAY = 0.05  # seconds to collect changes
 
 
-class APIServiceController(Controller):
+class APIServiceController(KindController):
     """Creates and deletes APIServices as the registry changes. Keys are those of APIServices."""
 
     name = "autoregister-completion"
+    kind = API_SERVICES
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection = api.collection(kind)
         self._begun = False
 
     async def begin(self) -> None:
@@ -42,15 +41,13 @@ class APIServiceController(Controller):
         self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._make_key(*served), _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note_events))
         keys = [self._make_key(*served) for served in registry.group_versions()]
-        for key in dict.fromkeys(
-            [*keys, *(entry.key for entry in self._collection.entries_under(self._kind.prefix)[0])]
-        ):
+        for key in dict.fromkeys([*keys, *(entry.key for entry in self._list_stored())]):
             self.queue.add(key)
         await self.reconcile_all()
         self._begun = True
 
     def _make_key(self, group: str, version: str) -> str:
-        return self._kind.key("", f"{version}.{group}")
+        return self.kind.key("", f"{version}.{group}")
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile managed and deleted APIServices, to undo changes by clients."""
@@ -61,12 +58,12 @@ class APIServiceController(Controller):
     async def reconcile(self, key: str) -> None:
         version, _, group = name_of(key).partition(".")
         # the group apiregistration.k8s.io itself has no APIService
-        kinds = self.api.registry.list_kinds_of(group, version) if group != self._kind.group else []
+        kinds = self.api.registry.list_kinds_of(group, version) if group != self.kind.group else []
         entry = self._collection.get(key)
         stored = _parse_stored(entry) if entry is not None else None
         if not kinds:
             if stored is not None and stored.managed:
-                await amend_object(self.api, self._kind, key, lambda _: None)
+                await amend_object(self.api, self.kind, key, lambda _: None)
             return
         custom = kinds[-1].custom
         if self._begun and not custom:
@@ -75,12 +72,12 @@ class APIServiceController(Controller):
         if stored is None:
             await self._create_service(group, version, spec, custom)
         elif stored.managed and stored.spec != spec:
-            await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
+            await amend_object(self.api, self.kind, key, lambda obj: {**obj, "spec": spec})
 
     async def _create_service(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _RESTORED if custom else _AT_START}}
         service = {"metadata": metadata, "spec": spec}
-        await make_object(self.api, self._kind, service, constant="" if custom else clock.now())
+        await make_object(self.api, self.kind, service, constant="" if custom else clock.now())
 
 
 class _StoredService(NamedTuple):

@@ -13,7 +13,9 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from podless.auth.user import SERVER
+from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
+from podless.cache.watchcache import WatchCache
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
@@ -216,3 +218,26 @@ class Controller:
             return False
         self._faults.pop(key, None)
         return True
+
+
+class KindController(Controller):
+    """Reconciles the objects of a kind, unless a subclass queues other keys."""
+
+    kind: ClassVar[Kind]
+
+    def __init__(self, api: API) -> None:
+        super().__init__(api)
+        self._collection: WatchCache = api.collection(self.kind)
+
+    async def begin(self) -> None:
+        await self._collection.load()
+        self.leave.append(self._collection.add_event_handler(self._note_events))
+        for entry in self._list_stored():
+            self.queue.add(entry.key)
+
+    def _list_stored(self) -> Sequence[Entry]:
+        return self._collection.entries_under(self.kind.prefix)[0]
+
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
+        """Note changes of objects, and queue their keys."""
+        self._enqueue_events(events)

@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
+from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
-from podless.cache.watchcache import WatchCache
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.naming import NameAcceptance
 from podless.controllers.serving import DefinitionServing
 from podless.controllers.write import SELF, amend_object, empty_kind, report_status
@@ -33,7 +33,7 @@ _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
 _REFUSED = ("False", "NeverEstablished", "resource was never established")
 
 
-class DefinitionController(Controller):
+class DefinitionController(KindController):
     """Accepts the names of each definition, serves it, and takes it down. Keys are those of definitions.
 
     Every server serves definitions. The server that receives the write of a definition also accepts its names, because
@@ -42,13 +42,12 @@ class DefinitionController(Controller):
     """
 
     name = "poststarthook/start-apiextensions-controllers"
+    kind = DEFINITIONS
     leads = False
 
-    def __init__(self, api: API, kind: Kind, inherit: Callable[[Kind], Awaitable[int]]) -> None:
+    def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
-        self._naming = NameAcceptance(api, kind)
+        self._naming = NameAcceptance(api, DEFINITIONS)
         self._serving = DefinitionServing(api, inherit)
         self._settled: dict[str, int] = {}  # by key, the revision at which the definition was completely handled
         # new definitions as they were written, so that they need not be decoded again
@@ -58,23 +57,21 @@ class DefinitionController(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         await self._naming.load_definitions()
-        self.leave.append(self._collection.add_event_handler(self._note_events))
         if (hooks := self.api.converter.hooks) is not None:
             hooks.on_change.append(self._convert_anew)
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
-            self.queue.add(entry.key)
+        await super().begin()
         await self.reconcile_all()
 
     def _convert_anew(self) -> None:
         """Refresh definitions with conversion hooks after the hooks were reloaded."""
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             if self._serving.convert_anew(entry.key):
                 self._settled.pop(entry.key, None)
                 self.queue.add(entry.key)
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        return (self._kind,)
+        return (self.kind,)
 
     def follow_up_commits(self, key: str, obj: Object) -> FollowUpCommits | None:
         """Return the commits that accept names and establish a new definition; None if its names are taken."""
@@ -85,7 +82,7 @@ class DefinitionController(Controller):
             self._naming.note_event(event)
             if event.after is None:
                 self._serving.stop_serving(event.key)  # before watchers get the event
-            self.queue.add(event.key)
+        super()._note_events(events)
 
     async def after_commit(self, key: str, obj: Object | None = None) -> None:
         """Run the usual hooks, and give the names that a definition no longer has to definitions that wait for them.
@@ -154,13 +151,13 @@ class DefinitionController(Controller):
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report_status(self.api, self._kind, key, mark_terminating, SELF)
+        await report_status(self.api, self.kind, key, mark_terminating, SELF)
         kind = self._serving.find_served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""
         ):  # else the objects belong to another definition
             await empty_kind(self.api, kind)
-        await amend_object(self.api, self._kind, key, _remove_finalizer)
+        await amend_object(self.api, self.kind, key, _remove_finalizer)
 
 
 def _accepted_names(definition: Object) -> Any:

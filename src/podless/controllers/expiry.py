@@ -8,32 +8,30 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from podless.apis.core.group import EVENTS
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.cache.watchcache import WatchCache
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.write import discard_object
-from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.verbs.call import API
 
 
-class ObjectExpiry(Controller):
-    """Deletes each object of a kind some time after its last write.
+class ObjectExpiry(KindController):
+    """Deletes each Event some time after its last write.
 
-    Keys are those of objects. seconds: the time. While the server runs, an object's revision shows when it was written.
+    Keys are those of Events. seconds: the time. While the server runs, an object's revision shows when it was written.
     For objects that were written earlier, it is the latest time in their metadata: of the creation, or of a manager's
     write. So any server can take over from another.
     """
 
     name = "event-expiry-controller"
+    kind = EVENTS
 
-    def __init__(self, api: API, kind: Kind, seconds: float) -> None:
+    def __init__(self, api: API, seconds: float) -> None:
         super().__init__(api)
-        self._kind = kind
         self._seconds = seconds
         self._grain = min(1.0, seconds / 10)  # seconds by which a delete can be late, so that deletes are batched
-        self._collection: WatchCache = api.collection(kind)
         self._revisions: deque[int] = deque()  # one for each grain of time with a write
         self._times: deque[float] = deque()
 
@@ -45,7 +43,7 @@ class ObjectExpiry(Controller):
     async def _load_objects(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             self.queue.add(entry.key, self._seconds_left(entry))
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -62,7 +60,7 @@ class ObjectExpiry(Controller):
 
     def _handle_advance(self, seconds: float) -> None:
         """Check all objects again after the clock was advanced."""
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
@@ -73,7 +71,7 @@ class ObjectExpiry(Controller):
         if seconds > 0:
             self.queue.add(key, seconds)  # written again since it was queued
         else:
-            await discard_object(self.api, self._kind, key, entry.revision)
+            await discard_object(self.api, self.kind, key, entry.revision)
 
     def _seconds_left(self, entry: Entry) -> float:
         """Return the seconds until an object expires."""

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from podless.apis.core.group import PODS
+from podless.apis.core.group import NAMESPACES, PODS
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler
-from podless.cache.watchcache import WatchCache
-from podless.controllers.controller import Controller, Leave
+from podless.controllers.controller import KindController, Leave
 from podless.controllers.write import amend_object, delete_all, make_object, report_status, with_conditions
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.verbs.call import API
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
@@ -38,26 +36,22 @@ _FINE = (
 )
 
 
-class NamespaceController(Controller):
+class NamespaceController(KindController):
     """Creates the system namespaces, and empties those that are being deleted. Keys are those of namespaces."""
 
     name = "poststarthook/start-system-namespaces-controller"
-
-    def __init__(self, api: API, kind: Kind) -> None:
-        super().__init__(api)
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
+    kind = NAMESPACES
 
     async def begin(self) -> None:
         await self._collection.load()
-        missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
+        missing = [name for name in SYSTEM if self._collection.get(self.kind.key("", name)) is None]
         await asyncio.gather(*map(self._create_namespace, missing))
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             self._queue_namespace(entry)
 
     async def _create_namespace(self, name: str) -> None:
-        await make_object(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
+        await make_object(self.api, self.kind, {"metadata": {"name": name}}, constant=clock.now())
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -78,14 +72,14 @@ class NamespaceController(Controller):
             while True:
                 changed.clear()
                 objects = await self._clear(name, lambda _: changed.set(), following)
-                await report_status(self.api, self._kind, key, partial(_report_remaining, remaining=objects), _MANAGER)
+                await report_status(self.api, self.kind, key, partial(_report_remaining, remaining=objects), _MANAGER)
                 if not objects:
                     break
                 await changed.wait()
         finally:
             for leave in following.values():
                 leave()
-        await amend_object(self.api, self._kind, key, _remove_finalizer)
+        await amend_object(self.api, self.kind, key, _remove_finalizer)
 
     async def _clear(
         self, name: str, handler: EventHandler, following: dict[str, Leave]

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
 from podless.apis.core import usage
+from podless.apis.core.group import QUOTAS
 from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import STANDARD, find_counted_kind
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
-from podless.controllers.controller import Controller, Leave
+from podless.controllers.controller import KindController, Leave
 from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
@@ -24,15 +25,14 @@ _STEPS = 4  # steps to find the kind of a name
 _MANAGER = "kube-controller-manager"  # the manager of a quota's status in a real cluster
 
 
-class QuotaController(Controller):
+class QuotaController(KindController):
     """Follows quotas and the objects that they count. Keys are those of namespaces."""
 
     name = "resourcequota-controller"
+    kind = QUOTAS
 
-    def __init__(self, api: API, kind: Kind, meter: Meter) -> None:
+    def __init__(self, api: API, meter: Meter) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection = api.collection(kind)
         self._followed: dict[str, Leave] = {}
         self._meter = meter
 
@@ -51,7 +51,7 @@ class QuotaController(Controller):
 
     def _recount_all(self) -> None:
         """Reconcile all namespaces that have quotas."""
-        self._queue_quotas(entry.namespace for entry in self._collection.entries_under(self._kind.prefix)[0])
+        self._queue_quotas(entry.namespace for entry in self._list_stored())
 
     def _handle_quotas(self, events: Sequence[CacheEvent]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
@@ -68,7 +68,7 @@ class QuotaController(Controller):
 
     async def reconcile(self, key: str) -> None:
         # one after the other: a namespace can have many quotas for thousands of resources
-        for entry in self._collection.entries_under(self._kind.keys.scope(key))[0]:
+        for entry in self._collection.entries_under(self.kind.keys.scope(key))[0]:
             await self.api.off_loop.slices.slice_coroutine(self._update_usage(entry))
             await asyncio.sleep(0)  # many that end within their first slices would hold the loop together
 
@@ -91,7 +91,7 @@ class QuotaController(Controller):
             return {**obj, "status": status}
 
         if obj != count_usage(obj):
-            await report_status(self.api, self._kind, entry.key, count_usage, _MANAGER)
+            await report_status(self.api, self.kind, entry.key, count_usage, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
         """Return the kinds that a quota counts, by their names in it."""

@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
+from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.extensions.thirdparty import compile_third, parse_defined_name
 from podless.apis.extensions.thirdpartyresources import CLEANUP
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.cache.watchcache import WatchCache
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.write import amend_object, empty_kind
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
@@ -24,38 +24,30 @@ from podless.verbs import storage
 from podless.verbs.call import API
 
 
-class ThirdPartyController(Controller):
+class ThirdPartyController(KindController):
     """Updates the registry with the stored ThirdPartyResources. Keys are theirs."""
 
     name = "third-party-resource-controller"
+    kind = THIRD_PARTY_RESOURCES
     leads = False
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
         self._serving: dict[str, Kind] = {}
         self._movers: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
-            self.queue.add(entry.key)
+        await super().begin()
         await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        return (self._kind,)
+        return (self.kind,)
 
     async def stop(self) -> None:
         """Finish moving objects, then stop."""
         await asyncio.gather(*self._movers, return_exceptions=True)
         await super().stop()
-
-    def _note_events(self, events: Sequence[CacheEvent]) -> None:
-        for event in events:
-            self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
         entry = self._collection.get(key)
@@ -89,7 +81,7 @@ class ThirdPartyController(Controller):
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer."""
         await empty_kind(self.api, kind)
-        await amend_object(self.api, self._kind, key, _remove_finalizer)
+        await amend_object(self.api, self.kind, key, _remove_finalizer)
 
     async def hand_over(self, heir: Kind) -> int:
         """Move the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -97,7 +89,7 @@ class ThirdPartyController(Controller):
         One transaction deletes the ThirdPartyResource and, if the plural differs, moves the objects. Returns the first
         revision from which their history can be watched, 0 if there was nothing to move.
         """
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._list_stored():
             kind = self._serving.get(entry.key)
             if kind is not None and parse_defined_name(entry.name) == (heir.kind, heir.group) and not kind.terminating:
                 await self._transfer_objects(entry, kind, heir)

@@ -7,19 +7,18 @@ validatingadmissionpolicystatus of k8s.io/kubernetes, and k8s.io/apiserver pkg/a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from podless.apis.admissionregistration.group import VALIDATING_POLICIES
 from podless.auth.user import SERVER
-from podless.cache.events import CacheEvent
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.publish.openapi import builtin, schema
 from podless.publish.openapi.standard import REF
 from podless.runtime.jsonobject import Object, Schema
-from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.cel.declared import Declared
@@ -30,26 +29,11 @@ Named = tuple[str, str, str]  # group, version, kind
 _MAX = 10  # maximum kinds to check a policy against
 
 
-class PolicyTypeChecking(Controller):
+class PolicyTypeChecking(KindController):
     """Follows the policies. Keys are theirs."""
 
     name = "validatingadmissionpolicy-status-controller"
-
-    def __init__(self, api: API, kind: Kind) -> None:
-        super().__init__(api)
-        self._kind = kind
-        self._collection = api.collection(kind)
-
-    async def begin(self) -> None:
-        await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._handle_policies))
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
-            self.queue.add(entry.key)
-
-    def _handle_policies(self, events: Sequence[CacheEvent]) -> None:
-        for event in events:
-            if event.after is not None:
-                self.queue.add(event.key)
+    kind = VALIDATING_POLICIES
 
     async def reconcile(self, key: str) -> None:
         entry = self._collection.get(key)
@@ -62,7 +46,7 @@ class PolicyTypeChecking(Controller):
         warnings = await self._find_warnings(policy["spec"])
         checked = {"expressionWarnings": warnings} if warnings else {}
         status = {"observedGeneration": generation, "typeChecking": checked}
-        await apply_status(self.api, self._kind, entry.name, self.name, status)
+        await apply_status(self.api, self.kind, entry.name, self.name, status)
 
     async def _find_warnings(self, spec: Object) -> list[Object]:
         """Return the type errors of the expressions, by field."""
