@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from contextvars import copy_context
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from podless.meta.errors import Timeout
+from podless.runtime.memo import begin_work
 from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema
 from podless.schema.compile import NodeFunction
 from podless.schema.mode import CHECK, SharedParts
 from podless.schema.node import Node, find_key, note_keys
+from tests.cost import lines
 
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -48,6 +51,55 @@ def test_a_compiled_part_needs_no_collector_to_go() -> None:
     run = weakref.ref(part.run)
     del part
     assert run() is None
+
+
+def given_objects(levels: int) -> dict[str, Any]:
+    """Objects in objects that are there by default, six in each."""
+    schema: dict[str, Any] = {"type": "integer", "default": 1}
+    for _ in range(levels):
+        schema = {"type": "object", "default": {}, "properties": {f"f{number}": schema for number in range(6)}}
+    return {"type": "object", "properties": {"spec": schema}}
+
+
+def test_equal_objects_that_are_there_by_default_are_compiled_once() -> None:
+    parts = SharedParts()
+    schema, obj = Schema(given_objects(5), parts=parts), {"kind": "K"}
+    assert schema.accepts(obj)
+    assert schema.accepts(obj)
+    assert len(json.dumps(obj["spec"])) > 50_000
+    assert schema.validate(obj) == []
+    assert 0 < len(parts) < 20
+
+
+def test_a_large_default_is_checked_and_filled_in_once_and_copied_then() -> None:
+    counted: list[int] = []
+    schema = Schema(given_objects(4), parts=SharedParts(counted.append))
+    found: list[Any] = [{"kind": "K"} for _ in range(3)]
+    costs = [lines(schema.accepts, obj) for obj in found]
+    assert costs[2] < 200 < 20_000 < costs[0]
+    assert max(counted) > 10_000  # the bytes that are kept
+    found[0]["spec"]["f0"]["f1"].clear()
+    wanted: dict[str, Any] = {"kind": "K"}
+    Schema(given_objects(4)).fill(wanted)
+    assert found[1] == found[2] == wanted != found[0]
+    assert found[1]["spec"]["f1"] is not found[1]["spec"]["f2"]
+
+
+def test_work_off_the_loop_keeps_no_large_default() -> None:
+    schema, objects = Schema(given_objects(4)), [{"kind": "K"} for _ in range(3)]
+
+    schema.complete()
+
+    def work(obj: Any) -> tuple[bool, Any]:
+        begin_work()
+        accepted = schema.accepts(obj)
+        schema.normalize(obj)
+        return accepted, obj
+
+    done = [copy_context().run(work, obj) for obj in objects[:2]]
+    assert schema.accepts(objects[2])
+    assert done == [(False, objects[2])] * 2
+    assert copy_context().run(work, {"kind": "K"}) == (True, objects[2])
 
 
 @pytest.mark.parametrize("kept", [{}, {"x-kubernetes-preserve-unknown-fields": True}])

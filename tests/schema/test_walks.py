@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager
 from typing import Any
 from unittest import mock
 
@@ -18,10 +19,15 @@ from podless.schema.node import Node
 from tests.conftest import tries
 from tests.schema import oracle, strategies
 
-# how much is inlined, and from where on objects are walked by their fields: the same rules hold for every choice
-BUDGETS = st.sampled_from([(48, 12), (1, 12), (48, 1), (1, 0)])
+# how much is inlined, from where on objects are walked by their fields, and bytes of a default that is written as a
+# literal: the same rules hold for every choice
+BUDGETS = st.sampled_from([(48, 12, 512), (1, 12, 512), (48, 1, 8), (1, 0, 8)])
 SLOW = settings(max_examples=tries(100), deadline=None, suppress_health_check=list(HealthCheck))
 Case = tuple[dict[str, Any], dict[str, Any]]
+
+
+def within(budget: tuple[int, int, int]) -> AbstractContextManager[Any]:
+    return mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1], _LITERAL_BYTES=budget[2])
 
 
 def plain(schema: dict[str, Any], value: Any) -> Any:
@@ -31,19 +37,19 @@ def plain(schema: dict[str, Any], value: Any) -> Any:
 
 @SLOW
 @given(strategies.cases(), BUDGETS)
-def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget: tuple[int, int]) -> None:
+def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget: tuple[int, int, int]) -> None:
     schema, value = case
     wanted, got = plain(schema, value), copy.deepcopy(value)
-    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
+    with within(budget):
         Schema.compile(schema).normalize(got)
     assert got == wanted
 
 
 @SLOW
 @given(strategies.cases() | strategies.resource_cases(), BUDGETS)
-def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, budget: tuple[int, int]) -> None:
+def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, budget: tuple[int, int, int]) -> None:
     schema, value = case
-    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
+    with within(budget):
         _walks(schema, value)
 
 
@@ -79,10 +85,10 @@ def _admit_exactly(node: Node, value: dict[str, Any]) -> tuple[Any, ...]:
 @SLOW
 @given(strategies.cases(), BUDGETS)
 def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
-    case: Case, budget: tuple[int, int]
+    case: Case, budget: tuple[int, int, int]
 ) -> None:
     schema, value = case
-    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
+    with within(budget):
         errors = Schema.compile(schema).admit(copy.deepcopy(value))
     assert (not errors) == oracle.valid(plain(schema, value), schema)
 
@@ -90,12 +96,12 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 @SLOW
 @given(strategies.cases() | strategies.resource_cases(), BUDGETS)
 def test_an_object_is_accepted_only_if_it_is_valid_and_has_the_types_that_managed_fields_require(
-    case: Case, budget: tuple[int, int]
+    case: Case, budget: tuple[int, int, int]
 ) -> None:
     schema, value = case
     compiled, one = Schema.compile(schema), copy.deepcopy(value)
     wanted = _admit_exactly(Node(schema), value)
-    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
+    with within(budget):
         accepted = compiled.accepts(one)
     if accepted:
         assert wanted == ([], one, [])
@@ -112,7 +118,9 @@ OBJECTS: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "strin
     [
         ({}, True),
         ({"a": {"type": "string", "default": "xyz", "maxLength": 2}}, False),
-        ({"a": {"type": "string", "default": "x" * 1000}}, False),
+        ({"a": {"type": "string", "default": "x" * 1000}}, True),
+        ({"a": {"type": "string", "default": "x" * 1000, "maxLength": 999}}, False),
+        ({"a": {"type": "string", "default": "x" * (1 << 18)}}, False),
         ({"b": {"type": "string", "format": "date", "default": []}}, False),
         ({"b": {"type": "object", "default": {"c": 1}, "properties": {"c": {"type": "number"}}}}, True),
         ({"b": {"type": "object", "default": {"c": None}, "properties": {"c": INT_OR_STRING}}}, False),

@@ -13,17 +13,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from types import FunctionType
 from typing import Any
 
+from podless.codec.serializer import has_nulls
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import defaulting, definition, lists
 from podless.schema.callables import NAMES
-from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, has_valid_default, is_valid
+from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter
+from podless.schema.expanded import ExpandedDefault, has_valid_default, is_valid
 from podless.schema.mode import Mode, SharedParts
-from podless.schema.node import Node, count_nodes, find_key
+from podless.schema.node import Node, count_nodes, find_key, note_keys
 from podless.schema.prune import META
 
 # nodes; a larger part becomes a separate function
@@ -136,7 +137,7 @@ class PropertyFunction(NodeFunction):
         writer = FunctionWriter(self._parts)
         if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
             return _ACCEPT_ALL.run
-        if not find_key(node):
+        if not make_key(node):
             return self._write_function(node, self._mode)
         shared = writer.find_function(node, self._mode)  # the same function for equal properties
         return shared.run if shared.is_compiled else shared._load_function()
@@ -153,7 +154,7 @@ class FunctionWriter(StatementWriter):
         """Return the part for a node; nodes with equal keys share one."""
         charge(_LINE_STEPS)
         function = NodeFunction(node, mode, self.parts)
-        key = find_key(node)
+        key = make_key(node)
         return make_once(self.parts, (mode, key), lambda: function) if key else function
 
     def write_slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
@@ -299,9 +300,10 @@ class FunctionWriter(StatementWriter):
             return ""
         try:
             value, size = defaulting.expand_default(child, _LITERAL_BYTES)
-        except defaulting.DefaultsTooLarge:  # `make_default` counts its own bytes
+        except defaulting.DefaultsTooLarge:  # its copies count their own bytes
             self.weight += CALL
-            return UNDECIDED if mode.check else f"{self.add_constant('D', partial(defaulting.make_default, child))}()"
+            expanded = ExpandedDefault(child, self.parts)
+            return f"{self.add_constant('D', expanded.copy_valid if mode.check else expanded.copy)}()"
         if mode.check and not is_valid(value, child):
             return UNDECIDED
         self.default_bytes += size + name
@@ -471,7 +473,14 @@ class _AcceptAll(NodeFunction):
 _ACCEPT_ALL = _AcceptAll()
 
 
+def make_key(node: Node) -> bytes:
+    """Return the key of a node, made now if objects have the node by default: such nodes are all compiled at once."""
+    if node.has_default and node.defaulted:
+        note_keys(node)
+    return find_key(node)
+
+
 def has_dropped_nulls(node: Node) -> bool:
     """Return whether any default in a schema holds a null that the schema drops elsewhere."""
     raws = (raw for raw in definition.walk_nodes(node.raw) if isinstance(raw.get("default"), dict | list))
-    return any(defaulting.holds_dropped_null(Node(raw)) for raw in raws)
+    return any(has_nulls(raw["default"]) and defaulting.holds_dropped_null(Node(raw)) for raw in raws)

@@ -46,6 +46,15 @@ def take_bytes(size: int) -> None:
             raise DefaultsTooLarge
 
 
+def spend_room(size: int) -> None:
+    """Count bytes of defaults that are filled in. Raises TooLarge beyond the limit."""
+    room = _room.get()
+    if room is not None:
+        room[1] -= size
+        if room[1] < 0:
+            raise TooLarge(_TOO_LARGE, {})
+
+
 def leave_undecided() -> NoReturn:
     """End a compiled walk that would fill in a default without checking it."""
     raise DefaultsTooLarge
@@ -207,11 +216,7 @@ def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> Non
 def _copy_default(node: Node, name: int = 0) -> Any:
     """Return a node's default, and charge its bytes to the present object. name: length of the field's name."""
     value, size = _known_default(node)
-    room = _room.get()
-    if room is not None:
-        room[1] -= size + name
-        if room[1] < 0:
-            raise TooLarge(_TOO_LARGE, {})
+    spend_room(size + name)
     return copy_value(value) if isinstance(value, _HOLDERS) else value
 
 

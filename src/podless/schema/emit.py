@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from podless.runtime.meter import each
-from podless.schema import check, defaulting, embedded, formats, lists
+from podless.schema import check, defaulting, formats
+from podless.schema.expanded import CLASSES
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
 
-_ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
 _SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
 _GENERAL_KEYWORDS = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
@@ -28,41 +27,11 @@ _FREE = 16
 _CHARGED_ITEM, _CHARGED_FUNCTION = 4, 32
 # items of a short loop that is charged to the code around it, if they take at most so many steps
 _FEW_ITEMS, _AROUND = 8, 1024
-UNDECIDED = "undecided()"  # in place of a default that is invalid or too large to check in advance
+UNDECIDED = "undecided()"  # in place of a default that is not certainly valid
 # lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
 _RULES = frozenset((*_GENERAL_KEYWORDS, *_SIZES, *_CONTAINER_KEYWORDS, *_OTHER_KEYWORDS))
 _MORE_THAN_TYPE = _RULES - {"type"}
-
-
-def is_valid(value: Any, node: Node) -> bool:
-    """Return whether a value, pruned and with defaults, is certainly valid and has the types of the schema."""
-    return _has_types(value, node) and not (
-        check.validate_value(value, node)
-        or embedded.validate_embedded(value, node)
-        or lists.validate_lists(value, node)
-    )
-
-
-def has_valid_default(node: Node, limit: int) -> bool:
-    """Return whether the default with all defaults inside it has at most `limit` bytes, and is certainly valid."""
-    try:
-        return is_valid(defaulting.expand_default(node, limit)[0], node)
-    except defaulting.DefaultsTooLarge:
-        return False
-
-
-def _has_types(value: Any, node: Node | None) -> bool:
-    """Return whether a value has the types of the schema at every level, in place of which a format can be checked."""
-    if node is None or value is None:
-        return True
-    classes = {_ORDER[name] for name in node.types if name in _ORDER}
-    name = value.__class__.__name__
-    if node.types and name not in classes and not ("number" in classes and name in ("int", "float")):
-        return False
-    if isinstance(value, dict):
-        return all(_has_types(item, node.find_field(key)) for key, item in each(value).items())
-    return not isinstance(value, list) or all(_has_types(item, node.items) for item in each(value))
 
 
 def sets_any(node: Node, keywords: Iterable[str]) -> bool:
@@ -181,7 +150,7 @@ class StatementWriter:
         if not types and not node.format:
             return {"dict": True, "list": True, "str": True, "number": True, "any": True}
         format_decides = bool(node.format) and "number" not in types and "integer" not in types
-        classes = {_ORDER[name]: True for name in types if name in _ORDER}
+        classes = {CLASSES[name]: True for name in types if name in CLASSES}
         if "number" in classes:
             classes.pop("int", None)
         if "int" in classes:

@@ -47,6 +47,10 @@ class SharedParts(dict[tuple[Mode, bytes], Any]):
         self._count = count
 
     def count_part(self, run: FunctionType) -> None:
-        """Count a compiled part. Work off the loop drops its parts, or `Kind.complete` weighs them."""
+        """Count a compiled part."""
+        self.count_bytes(_PART_BYTES + _BYTES_PER_CODE_BYTE * len(run.__code__.co_code))
+
+    def count_bytes(self, size: int) -> None:
+        """Count bytes that are kept. Work off the loop drops its parts, or `Kind.complete` weighs them."""
         if self._count is not None and not is_off_loop():
-            self._count(_PART_BYTES + _BYTES_PER_CODE_BYTE * len(run.__code__.co_code))
+            self._count(size)
