@@ -12,6 +12,7 @@ from podless.apis import catalog
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
+from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import AnnouncedVersion, Registry
 from podless.publish import discovery
 from tests.conftest import definition
@@ -28,6 +29,11 @@ def served(count: int) -> Registry:
         {(f"a{number}.example.com", "v1"): AnnouncedVersion(100, 15, True) for number in range(count)}
     )
     return registry
+
+
+def aggregated_items(registry: Registry, *, core: bool) -> list[dict[str, Any]]:
+    document = serializer.encode_json(discovery.aggregated_document(registry, core=core))
+    return list(serializer.decode_json(document)["items"])
 
 
 @pytest.mark.parametrize(
@@ -70,21 +76,35 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     registry = Registry()
     for kind in catalog.ALL:
         registry.put_kind(kind)
-    [core] = discovery.aggregated_document(registry, core=True)["items"]
+    [core] = aggregated_items(registry, core=True)
     pods = next(resource for resource in core["versions"][0]["resources"] if resource["resource"] == "pods")
     assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
     answers = {subresource["subresource"]: subresource["responseKind"] for subresource in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
     registry.put_kind(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
-    custom = next(
-        one
-        for one in discovery.aggregated_document(registry, core=False)["items"]
-        if one["metadata"]["name"] == "a.example.com"
-    )
+    custom = next(one for one in aggregated_items(registry, core=False) if one["metadata"]["name"] == "a.example.com")
     assert custom["versions"][0]["resources"][0]["responseKind"]["group"] == "a.example.com"
 
 
 def test_a_hash_names_the_version_that_a_real_server_stores() -> None:
     assert discovery.storage_hash(MUTATING_POLICIES) == "LYmCf+UMVdg="
     assert discovery.storage_hash(MUTATING_BINDINGS) == "90V5FRZZ3Zg="
+
+
+def test_a_changed_definition_costs_no_descriptions_of_other_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = served(4)
+    before = aggregated_items(registry, core=False)
+    described: list[str] = []
+    describe = discovery._describe_aggregated
+
+    def note_kind(kind: Kind, version: Version) -> dict[str, Any]:
+        described.append(kind.group)
+        return describe(kind, version)
+
+    monkeypatch.setattr(discovery, "_describe_aggregated", note_kind)
+    crd = definition("g2.example.com")
+    crd["metadata"]["uid"], crd["status"] = "new", {}
+    registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))
+    assert aggregated_items(registry, core=False) == before
+    assert described == ["g2.example.com"]

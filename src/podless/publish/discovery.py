@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from typing import Any
+
+import orjson
 
 from podless.apis import catalog
 from podless.apis.features import RECORDED
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
@@ -32,37 +36,27 @@ def api_versions(address: str) -> Document:
 
 def groups_document(registry: Registry) -> Document:
     """Return the document of /apis."""
-    ranks = _rank_groups(registry)
-    groups = []
-    for name in sorted(ranks, key=ranks.__getitem__):
-        charge(_GROUP)
-        if described := _describe_group(
-            registry, name
-        ):  # the group may have been removed during a charge, which can suspend this
-            groups.append(described)
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+    groups = sorted((_group_rank(registry, *group), *group) for group in _iterate_groups(registry))
+    described = [_describe_group(registry, name, versions) for _, name, versions in groups]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": described}
 
 
-def _rank_groups(registry: Registry) -> dict[str, tuple[int, str]]:
-    """Return the sort key of each group."""
-    ranks = {}
+def _iterate_groups(registry: Registry) -> Iterator[tuple[str, list[str]]]:
+    """Yield each group and its versions, unordered."""
     for name in registry.list_groups():
         charge(_GROUP)
-        if registry.list_versions(name):
-            ranks[name] = _group_rank(registry, name)
-    return ranks
+        if versions := registry.list_versions(name):
+            yield name, versions
 
 
 def _list_groups(registry: Registry) -> list[str]:
-    ranks = _rank_groups(registry)
-    return sorted(ranks, key=lambda name: (ranks[name][0], name))
+    ranks = {name: _group_rank(registry, name, versions)[0] for name, versions in _iterate_groups(registry)}
+    return sorted(ranks, key=lambda name: (ranks[name], name))
 
 
-def _group_rank(registry: Registry, name: str) -> tuple[int, str]:
+def _group_rank(registry: Registry, name: str, versions: list[str]) -> tuple[int, str]:
     """Return the sort key of a group: that of its first APIService, by priority and then by name."""
-    return min(
-        (-_find_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.list_versions(name)
-    )
+    return min((-_find_priorities(registry, name, version)[0], f"{version}.{name}") for version in versions)
 
 
 def _find_priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
@@ -73,6 +67,8 @@ def _find_priorities(registry: Registry, name: str, version: str) -> tuple[int, 
 
 def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[str]:
     """Return the versions of a group, the preferred one first."""
+    if len(versions) < 2:
+        return versions
     return sorted(
         versions, key=lambda version: (-_find_priorities(registry, name, version)[1], gvk.version_priority(version))
     )
@@ -80,17 +76,15 @@ def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[s
 
 def group_document(registry: Registry, name: str) -> Document | None:
     """Return the document of /apis/<group>, None if the group is empty."""
-    described = _describe_group(registry, name)
-    return {"kind": "APIGroup", "apiVersion": "v1"} | described if described else None
+    versions = registry.list_versions(name)
+    return {"kind": "APIGroup", "apiVersion": "v1"} | _describe_group(registry, name, versions) if versions else None
 
 
-def _describe_group(registry: Registry, name: str) -> Document:
-    """Return a group with its versions; empty if there are none."""
+def _describe_group(registry: Registry, name: str, served: list[str]) -> Document:
     versions = [
-        {"groupVersion": f"{name}/{version}", "version": version}
-        for version in _sort_versions(registry, name, registry.list_versions(name))
+        {"groupVersion": f"{name}/{version}", "version": version} for version in _sort_versions(registry, name, served)
     ]
-    return {"name": name, "versions": versions, "preferredVersion": versions[0]} if versions else {}
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
 def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
@@ -159,7 +153,7 @@ def storage_hash(kind: Kind) -> str:
 
 
 def aggregated_document(registry: Registry, *, core: bool) -> Document:
-    """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
+    """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList; its resources are encoded already."""
     items: list[Document] = []
     omits = has("OmittedTimestamps")
     for name in [""] if core else _list_groups(registry):
@@ -180,10 +174,17 @@ def _describe_version(registry: Registry, group: str, version: str) -> Document:
     """Return a version with its resources; those of another server are unknown."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
-    resources = [
-        _describe_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)
-    ]
+    kinds = registry.list_kinds_of(group, version)
+    charge(len(kinds))
+    resources = [kind.derive((_encode_resource, version), _encode_resource, kind, version) for kind in kinds]
     return {"version": version} | ({"resources": resources} if resources else {}) | {"freshness": "Current"}
+
+
+def _encode_resource(kind: Kind, version: str) -> orjson.Fragment:
+    """Return the JSON of a kind, kept with the kind: a changed definition costs no descriptions of other kinds."""
+    return orjson.Fragment(
+        serializer.fit_bytes(serializer.encode_json(_describe_aggregated(kind, kind.by_version[version])))
+    )
 
 
 def _describe_aggregated(kind: Kind, version: Version) -> Document:
