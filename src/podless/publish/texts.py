@@ -19,12 +19,18 @@ def field_text(group: str, struct: str, field: str = "") -> str:
     The versions of a group share their texts: a text of one version is found for all. Common fields (apiVersion, kind,
     metadata, spec, status) have common texts unless the struct has its own.
     """
-    text = _read_texts(group, struct).get(field, "")
-    return text if text or not field else _read_texts(META, "Object").get(field, "")
+    described = struct_texts(group, struct)
+    return choose_text(described, field) if field else described.get("", "")
+
+
+def choose_text(described: Mapping[str, str], field: str) -> str:
+    """Return the description of a field, given the texts of its struct; "" if there is none."""
+    return described.get(field) or struct_texts(META, "Object").get(field, "")
 
 
 @bounded_cache(1024)
-def _read_texts(group: str, struct: str) -> Mapping[str, str]:
+def struct_texts(group: str, struct: str) -> Mapping[str, str]:
+    """Return the struct's own texts by field; that of the struct itself under ""."""
     texts: dict[str, str] = {}
     for home in homes_of(group):
         texts = {**load_file(home).read_texts(struct), **texts}

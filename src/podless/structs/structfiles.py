@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.datafiles import read_part
 from podless.runtime.lazy import compile_late
 from podless.runtime.release import NEWEST, Release
 from podless.structs import gotypes
@@ -194,9 +195,10 @@ class StructFile:
         result = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
         for line in lines:
             declaration, _, text = line.partition(_TEXT)
-            if text and declaration.strip() and not declaration.lstrip().startswith("#"):
-                named = _NAMED.fullmatch(declaration)
-                result[named[1].rstrip() if named else declaration.split(None, 2)[1]] = text
+            words = declaration.split(None, 2) if text else []
+            if words and not words[0].startswith("#"):
+                named = _NAMED.fullmatch(declaration) if words[0] == "-" else None
+                result[named[1].rstrip() if named else words[1]] = text
         if block.word in ("struct", "kind"):
             for field in self.get_struct(name).declared_fields:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
@@ -238,9 +240,7 @@ class StructFile:
     @staticmethod
     def _read_block(name: str, block: _Block) -> list[str]:
         """Return the lines of a block, the header first."""
-        with block.path.open("rb") as file:
-            file.seek(block.start)
-            lines = file.read(block.size).decode().rstrip("\n").split("\n")
+        lines = read_part(block.path, block.start, block.size).decode().rstrip("\n").split("\n")
         if lines[0].split(None, 2)[:2] != [block.word, name]:
             raise FieldsError(f"{block.path}: the file has changed since podless began to use it: restart podless")
         return lines
@@ -277,10 +277,12 @@ class StructFile:
         fields: list[Field] = [*TYPE_META] if block.word == "kind" else []
         for index, line in enumerate(self._read_block(struct, block)):
             declaration = line.partition(_TEXT)[0].rstrip()
-            if not index or not declaration or declaration.lstrip().startswith("#") or _NAMED.fullmatch(declaration):
+            if not index or not declaration:
                 continue
             match = _FIELD.fullmatch(declaration)
             if match is None:
+                if declaration.lstrip().startswith("#") or _NAMED.fullmatch(declaration):
+                    continue
                 raise _make_error(block.path, block.start, "this is no `number name type options # text`", index)
             number, name, pointer, kind, options = match.groups()
             try:

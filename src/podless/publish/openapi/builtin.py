@@ -7,7 +7,7 @@ kube-openapi's generator for the rules, the recorded documents for their results
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
@@ -130,14 +130,14 @@ def _kind_extension(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
-def kind_components(kind: Kind, version: Version, excluded: Container[str] = ()) -> dict[str, Schema]:
+def kind_components(kind: Kind, version: Version, excluded: Iterable[str] = ()) -> dict[str, Schema]:
     """Return the components of a built-in kind, of its list, and of all structs inside, except the standard ones.
 
     excluded: names of components to leave out with their content, because another kind has them.
     """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _ComponentCollector(kind.group, version.name, excluded)
+    walk = _ComponentCollector(kind.group, version.name, {*standard_components(), *excluded})
     item = walk.own_component(struct)
     walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
     for subresource in kind.more_subresources:
@@ -145,8 +145,7 @@ def kind_components(kind: Kind, version: Version, excluded: Container[str] = ())
             walk.components |= kind_components(subresource.kind, subresource.kind.versions[0], excluded)
     if not kind.virtual:
         walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
-    known_already = standard_components()
-    return {name: excluded for name, excluded in walk.components.items() if name not in known_already}
+    return walk.components
 
 
 def _list_component(kind: Kind, version: Version, item: str) -> Schema:
@@ -202,11 +201,16 @@ class _ComponentCollector:
         return package_of_home(struct.home)
 
     def _describe_struct(self, struct: Struct, group: str) -> Schema:
-        schema = describe_field(group, struct.name) | {"type": "object"}
+        described = texts.struct_texts(group, struct.name)
+        text = described.get("")
+        schema: Schema = {"description": text, "type": "object"} if text else {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
             schema["required"] = required
-        properties = {field.name: self._describe_field(field, struct.name, group) for field in struct}
+        properties = {
+            field.name: self._describe_field(field, struct.name, texts.choose_text(described, field.name))
+            for field in struct
+        }
         if properties:
             schema["properties"] = dict(sorted(properties.items()))
         if struct.atomic:
@@ -219,8 +223,8 @@ class _ComponentCollector:
             schema["x-kubernetes-unions"] = [_describe_union(*struct.union)]
         return schema
 
-    def _describe_field(self, field: Field, struct: str, group: str) -> Schema:
-        described = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
+    def _describe_field(self, field: Field, struct: str, text: str) -> Schema:
+        described: Schema = {"description": text} if text and not _is_bare(field, struct) else {}
         shape = self._describe_type(field.type)
         if field.default is not None:
             described["default"] = field.default
@@ -265,7 +269,8 @@ class _ComponentCollector:
 
     def _refer_to(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
         """Return a reference to a type with its own component."""
-        self.components[name] = describe_field(group, name.rpartition(".")[2]) | shape
+        if name not in self.components and name not in self.excluded:
+            self.components[name] = describe_field(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
 
 
