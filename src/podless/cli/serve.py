@@ -139,13 +139,13 @@ _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
 _PRELOADED = (
     "apis.apiextensions.definition.validate", "apis.apiextensions.definition.fill", "apis.offline", "cel.rules",
-    "schema.compile", "publish.table", "publish.openapi.serve", "apis.podspec",
+    "schema.compile", "publish.table", "apis.podspec",
 )  # fmt: skip
 _LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 
 
 def _import_early(settings: Settings | None = None) -> None:
-    """Import modules for the first definition, table, document, pod and login: importing takes longest there."""
+    """Import modules for the first definition, table, pod and login: importing takes longest there."""
     for name in _PRELOADED:
         import_module(f"podless.{name}")
     if settings is not None and settings.oidc is not None:

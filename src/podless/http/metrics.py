@@ -6,7 +6,6 @@ Almost nothing is counted while requests are answered: figures are read when the
 from __future__ import annotations
 
 import gc
-import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -134,6 +133,8 @@ class Metrics:
 
 def _list_process(started: float) -> Samples:
     """Return the process metrics of Prometheus' clients. Values that the system does not report are left out."""
+    import platform  # imported late: it takes 0.1 MB, and many servers are never asked
+
     version = sys.version_info
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
     samples: dict[str, list[Sample]] = {
