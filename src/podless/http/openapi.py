@@ -14,6 +14,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
 from podless.offload.offloop import LONG_BYTES, OffLoop
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.pace import Pace
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class OpenAPIPaths:
                     return _make_response(self._library.answer_request(document, ask))
                 except MissingParts as missing:
                     steps = missing.steps
-                await self._run_steps(steps, user)
+                with pause_gc():
+                    await self._run_steps(steps, user)
 
     async def _run_steps(self, steps: list[serve.PreparationStep], user: str) -> None:
         """Make missing parts: long ones off the loop, others in turn with other requests."""

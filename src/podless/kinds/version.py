@@ -57,7 +57,7 @@ class GivenSchema:
 
 def _read_schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
     """Return the schemas of a stored definition by version."""
-    versions = serializer.decode_json(stored)["spec"]["versions"]
+    versions = serializer.decode_own(stored)["spec"]["versions"]
     return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
 
 

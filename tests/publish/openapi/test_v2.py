@@ -143,3 +143,29 @@ def test_a_patch_of_a_custom_object_has_a_body_of_three_types() -> None:
 
 def test_the_version_has_no_patch() -> None:
     assert swagger([])["info"]["version"] == "1.36"
+
+
+@pytest.mark.parametrize("levels", [1, 3, 9])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {}, {"description": ""}, {"title": "a"}, {"type": ""}, {"type": "array"}, {"required": []}, {"required": ["b"]},
+        {"maxLength": 0}, {"maxLength": 2}, {"pattern": "a"}, {"nullable": True}, {"nullable": False}, {"default": 1},
+        {"enum": ["a"]}, {"minimum": 1e30}, {"minimum": 2.0}, {"uniqueItems": False}, {"allOf": [{"minLength": 1}]},
+        {"items": {}}, {"items": {"type": "string"}}, {"type": "array", "items": {"type": "string"}},
+        {"properties": {}}, {"properties": {"b": {}}}, {"properties": {"b": {"type": "array"}}},
+        {"additionalProperties": True}, {"additionalProperties": {"type": "string", "nullable": True}},
+        {"x-kubernetes-int-or-string": True}, {"x-kubernetes-list-type": "atomic"}, {"externalDocs": {"url": "a"}},
+        {"id": "a"},
+    ],
+)  # fmt: skip
+def test_a_schema_that_is_shown_as_it_is_shows_what_a_walk_makes_of_it(
+    levels: int, part: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node: dict[str, Any] = {"type": "object", **part}
+    for _ in range(levels):
+        node = {"type": "object", "properties": {"a": {"description": "A.", "type": "string"}, "b": node}}
+    if not schema._is_unchanged(node, 99):
+        return
+    monkeypatch.setattr(schema, "_is_unchanged", lambda schema: False)
+    assert schema.publish_schema(node) == schema.convert_to_v2(node) == node

@@ -36,16 +36,17 @@ def custom_document(binary: bool, areas: Iterable[AreaEntries]) -> DocumentBody:
 
 
 def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
-    """Return the part of all built-in kinds in the version 2 document. Takes long."""
-    swagger = v2.swagger_parts(*kinds)
+    """Return the part of all built-in kinds in the version 2 document, and what every document has. Takes long."""
+    constant, swagger = _constant_entries(form.name, served_release()), v2.swagger_parts(*kinds)
     return AreaEntries(
-        encode_entries(form.path, swagger["paths"]), encode_entries(form.component, swagger["definitions"])
+        {**constant.paths, **encode_entries(form.path, swagger["paths"])},
+        {**constant.components, **encode_entries(form.component, swagger["definitions"])},
     )
 
 
 def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
-    """Return the version 2 document. builtin: of all built-in kinds. areas: the parts of the others."""
-    paths, definitions = _merge_areas(_constant_entries(form.name, served_release()), [builtin, *areas])
+    """Return the version 2 document. builtin: by add_builtin. areas: the parts of custom kinds."""
+    paths, definitions = _merge_areas(builtin, areas)
     if form is V2_PROTOBUF:
         begun = begin_field(v2pb.PATHS, _total_size(paths)), begin_field(v2pb.DEFINITIONS, _total_size(definitions))
         return DocumentBody([v2pb.encode_rest(release) + begun[0], paths, begun[1], definitions], b"")

@@ -177,14 +177,40 @@ def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
     return _plan_steps(_NESTED, keywords)
 
 
+_SHOWN_OTHERWISE = ("array", "", None)
+# keywords that both versions show as they are, unless their value is empty
+_SAME = frozenset(
+    ("description", "type", "format", "title", "maxLength", "minLength", "pattern", "maxItems", "minItems")
+)
+_SAME |= {"maxProperties", "minProperties", "required"}
+_LOOKED_AT = 3  # levels; each node is visited by so many of its ancestors at most
+
+
+def _is_unchanged(schema: Schema, levels: int = _LOOKED_AT) -> bool:
+    """Return whether both versions certainly show a schema as it is. It costs less than the walk that converts it."""
+    for keyword, value in schema.items():
+        if keyword in _SAME:
+            if not value:
+                return False
+        elif keyword == "properties" and levels and value:
+            for child in each(value).values():
+                if (len(child) != 1 or child.get("type") in _SHOWN_OTHERWISE) and not _is_unchanged(child, levels - 1):
+                    return False
+        elif keyword != "items" or not levels or not value or not _is_unchanged(value, levels - 1):
+            return False
+    return schema.get("type") != "array" or "items" in schema
+
+
 def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
-    """Return the schema as version 3 shows it. nested: it is inside allOf, oneOf, anyOf or not.
+    """Return the schema as version 3 shows it: the same one if nothing changes.
 
     An int-or-string node says so in a way that every client understands: in its anyOf, or, if that is in use, in an
-    allOf at the start.
+    allOf at the start. nested: it is inside allOf, oneOf, anyOf or not.
     """
     if len(schema) == 1 and (kind := schema.get("type")):
         return {"type": kind}  # fast path: most nodes are only a type
+    if not nested and _is_unchanged(schema):
+        return schema
     published = _run_steps(schema, _nested_steps if nested else _find_steps)
     return _unfold_all_of(published) if "x-kubernetes-int-or-string" in published and not nested else published
 
@@ -216,7 +242,6 @@ def _unfold_all_of(schema: Schema) -> Schema:
 
 
 _CHILDREN = ("items", "properties")
-_SHOWN_OTHERWISE = ("array", "", None)
 # the plan of version 2, without keywords that it lacks; `nullable` shows as the absence of other keywords
 _V2_PLAN: _Plan = {
     keyword: known
@@ -259,6 +284,8 @@ def convert_to_v2(schema: Schema) -> Schema:
     """
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # fast path: most nodes are only a type
+    if _is_unchanged(schema):
+        return schema
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
     converted = _run_steps(schema, _said_steps if null or free else _lossy_steps)
     kind = converted.get("type")
@@ -318,7 +345,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
         return {"type": "object"}
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
-    published = convert_to_v2(schema) if v2 else publish_schema(schema)
+    published = {**(convert_to_v2(schema) if v2 else publish_schema(schema))}
     if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
         _embed_object(published, v2)
     properties = published.get("properties", {}) | _TYPE_META | {"metadata": _metadata_reference(v2)}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
-from hashlib import sha512
+from hashlib import sha256
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -382,7 +382,7 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
     versions = read_schemas(kind.versions)
     encoded = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, encoded.values()))
-    digests = {name: sha512(text).digest() for name, text in encoded.items()}
+    digests = {name: sha256(text).digest() for name, text in encoded.items()}
     if not with_parts or not kind.custom or length > _LONG_SCHEMA:
         return _KindDigest(digests, length, {})
     entries = {

@@ -212,7 +212,7 @@ def encode_kind(kind: Kind, version: Version) -> bytes:
     facts = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
     if kind.preserve:
         facts.append("preserve")
-    return serializer.encode_sorted([f"{__version__} {served_release().name}", names, facts])
+    return serializer.encode_for_comparison([f"{__version__} {served_release().name}", names, facts])
 
 
 def document_hash(digests: Iterable[bytes]) -> str:
