@@ -8,17 +8,17 @@ SERVING := $(VENV)/.serving
 TESTING := $(VENV)/.testing
 WORKING := $(VENV)/.working
 DOCUMENTING := $(VENV)-docs/.documenting
-# Some tests wait for other programs, many of those that are slow. Each worker reads all tests, which takes it 6 s.
+# Some tests wait for other programs, many of those that are slow.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 test: WORKERS ?= $(shell expr $(PROCESSORS) + 1)
 test-python: WORKERS ?= $(PROCESSORS) # these wait for nothing
 WORKERS ?= $(shell expr $(PROCESSORS) \* 2)
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+PYTEST = $(BIN)/python -m pytest --workers $(WORKERS)
 ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: console console-check docs serve test test-all collected dist-check test-python clients kine fuzz check setup bench smoke wheel man lock clean
+.PHONY: console console-check docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel man lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve --console $(ARGS)
@@ -28,10 +28,6 @@ test: $(WORKING) # without what is slow by itself, or drives other programs
 
 test-all: $(WORKING)
 	$(PYTEST) -m "not kine" $(ARGS)
-
-collected: $(WORKING) # reads all tests, so that what pytest makes of them is compiled once and not by each worker
-	$(BIN)/python -m pytest -m "not kine" --collect-only -qqq
-	$(BIN)/python -c "from hypothesis.internal.charmap import charmap; charmap()" # a second in each worker, if none has kept it
 
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
 PORTABLE := $(addprefix tests/,test_*.py cel http meta schema store)
@@ -112,6 +108,7 @@ $(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/pyth
 	$(PIP) install --no-compile --require-hashes -r requirements-dev.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src
+	$(BIN)/python -c "from hypothesis.internal.charmap import charmap; charmap()" # a second in each worker, if none has kept it
 	touch $(SERVING) $(TESTING) $@
 
 dist-check: $(WORKING) # builds sdist and wheel, and runs the first commands in a fresh environment that has only the wheel

@@ -26,11 +26,12 @@ from hypothesis.internal.conjecture import providers
 
 from podless import Server
 from podless.runtime.memo import Draft
-from tests import reports
 from tests.hanging import pytest_configure as pytest_configure  # a hook
 from tests.hanging import pytest_runtest_protocol as pytest_runtest_protocol  # a hook
 from tests.inside import inside as inside  # a fixture
 from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
+from tests.workers import pytest_addoption as pytest_addoption  # a hook
+from tests.workers import pytest_runtestloop as pytest_runtestloop  # a hook
 
 if TYPE_CHECKING:
     from tests.auth.provider import Provider
@@ -64,11 +65,6 @@ os.environ.setdefault("GOGC", "400")
 
 # what is here at the start stays until the end: the collector need not look through it again and again
 gc.disable()
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    if hasattr(session.config, "workerinput"):  # of pytest-xdist
-        session.config.pluginmanager.register(reports)
 
 
 def pytest_collection_finish() -> None:
