@@ -29,6 +29,21 @@ def test_ends_its_process():
 def test_warns():
     warnings.warn("mind this")
 
+@pytest.fixture
+def broken():
+    raise ValueError("at the start")
+
+@pytest.fixture
+def breaking():
+    yield
+    raise ValueError("at the end")
+
+def test_never_begins(broken):
+    pass
+
+def test_is_too_late(breaking):
+    pass
+
 @pytest.mark.skip(reason="not today")
 def test_is_skipped():
     pass
@@ -71,19 +86,10 @@ def _run(folder: Path, *options: str) -> tuple[int, str, int]:
     """Run the tests above in two processes. Return the code, the output and how many fixtures ended."""
     (folder / "test_some.py").write_text(_TESTS)
     (folder / "ended").mkdir()
-    command = [sys.executable, "-m", "pytest", "-p", "tests.workers", "--workers", "2", "-c", "/dev/null", "--rootdir"]
+    given = f"-m pytest -p tests.workers --workers 2 -rA -c /dev/null --rootdir {folder} -p no:cacheprovider {folder}"
     places = {"ENDED": str(folder / "ended"), "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run(
-        [
-            *command,
-            str(folder),
-            "--basetemp",
-            str(folder / "temporary"),
-            "-p",
-            "no:cacheprovider",
-            *options,
-            str(folder),
-        ],
+        [sys.executable, *given.split(), "--basetemp", str(folder / "temporary"), *options],
         env=places,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,8 +103,9 @@ def _run(folder: Path, *options: str) -> tuple[int, str, int]:
 def test_results_are_those_of_one_process(tmp_path: Path) -> None:
     code, said, ended = _run(tmp_path)
     assert code == 1, said
-    assert "2 failed, 9 passed, 1 skipped, 1 warning" in said
-    assert "assert 1 == 2" in said
+    assert "2 failed, 10 passed, 1 skipped, 1 warning, 2 errors" in said
+    for text in ("assert 1 == 2", "ValueError: at the start", "ValueError: at the end", "not today"):
+        assert text in said
     assert said.count("said before") == 2  # the line, and what it printed
     assert "test_some.py::test_ends_its_process: the process that ran it ended with 3" in said
     assert "UserWarning: mind this" in said

@@ -22,7 +22,7 @@ def thresholds() -> Iterator[None]:
     before = gc.get_threshold()
     yield
     gc.set_threshold(*before)
-    gc.unfreeze()
+    gc.freeze()  # else each run of later tests looks through all of pytest's objects
 
 
 class Ring:
