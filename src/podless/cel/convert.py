@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +12,6 @@ from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
 from podless.codec import gobase64, gotime, serializer
-from podless.runtime.lazy import compile_late
 
 _GO = {
     str: "string",
@@ -119,7 +116,11 @@ def _convert_int_or_string(decl: Decl, value: Any) -> Any:
 
 
 def _convert_bytes(decl: Decl, value: Any) -> bytes:
-    return _decode_base64(_convert_text(decl, value))
+    text = _convert_text(decl, value)
+    try:
+        return gobase64.decode_base64(text, url=True)  # the only alphabet that kube-apiserver accepts
+    except ValueError as error:
+        raise EvaluationError(f"Invalid byte formatted string {text}: {error}") from None
 
 
 def _convert_duration(decl: Decl, value: Any) -> Duration:
@@ -165,30 +166,6 @@ _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
     "date": _convert_date,
     "date-time": _convert_date_time,
 }
-
-
-_URL_SAFE = compile_late(r"[A-Za-z0-9_\-\r\n]*")
-
-
-def _decode_base64(text: str) -> bytes:
-    """Return bytes from base64 with the URL alphabet, the only one that kube-apiserver accepts."""
-    match = _URL_SAFE.match(text)
-    assert match is not None
-    end = match.end()
-    padding = text[end:]
-    digits = len(text[:end].replace("\n", "").replace("\r", ""))
-    if padding.strip("=\r\n"):
-        raise _make_base64_error(text, end + len(padding) - len(padding.lstrip("=")))
-    if (digits + padding.count("=")) % 4 or padding.count("=") > 2:
-        raise _make_base64_error(text, len(text))
-    try:
-        return base64.urlsafe_b64decode(text)
-    except (binascii.Error, ValueError):
-        raise _make_base64_error(text, end) from None
-
-
-def _make_base64_error(text: str, at: int) -> EvaluationError:
-    return EvaluationError(f"Invalid byte formatted string {text}: {gobase64.format_fault(at)}")
 
 
 def convert_value(declared: Decl, value: Any) -> Any:

@@ -203,10 +203,10 @@ class Bytes(GoType):
             return base64.b64encode(bytes(map(_read_byte, each(value)))).decode()
         if type(value) is not str:
             self.reject_value(value)
-        offset = gobase64.find_base64_fault(value)
-        if offset is not None:
-            raise Mismatch("", "", gobase64.format_fault(offset))
-        return base64.b64encode(base64.b64decode(value)).decode()
+        try:
+            return base64.b64encode(gobase64.decode_base64(value)).decode()
+        except ValueError as error:
+            raise Mismatch("", "", str(error)) from None
 
 
 class Raw(GoType):

@@ -57,7 +57,7 @@ def write_token(token: ContinueToken) -> str:
 def read_token(text: str) -> ContinueToken:
     """Decode a continue token. Raises BadRequest."""
     try:
-        raw = serializer.decode_json(gobase64.decode_url_base64(text))
+        raw = serializer.decode_json(gobase64.decode_base64(text, url=True, padded=False))
         struct = structs.decode_struct(_TOKEN, {} if raw is None else raw)
         return _check_token(struct.get("v", ""), struct.get("rv", 0), struct.get("start", ""))
     except ValueError as error:

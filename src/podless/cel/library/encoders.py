@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import base64
-import binascii
 
 from podless.cel.decls import Library, declare_function, declare_global, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost
 from podless.cel.types import BYTES, STRING
 from podless.codec import gobase64
-from podless.runtime.lazy import compile_late
-
-_ALPHABET = compile_late(r"[A-Za-z0-9+/]*={0,2}\Z")
 
 
 def _decode_base64(text: str) -> bytes:
-    if not _ALPHABET.match(text):
-        raise EvaluationError(gobase64.format_fault(0))
     try:
-        return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4))
-    except binascii.Error:
-        raise EvaluationError(gobase64.format_fault(len(text))) from None
+        return gobase64.decode_base64(text)
+    except ValueError:
+        pass
+    try:
+        return gobase64.decode_base64(text, padded=False)
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None
 
 
 LIBRARY = Library(
