@@ -266,10 +266,10 @@ class Cluster:
 
     def _build_contents(self, api: API) -> NamespaceContents:
         """Return the controller that creates the objects of each namespace."""
-        account_makers = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        account_makers = [contents.ACCOUNT] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            account_makers.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
-        return NamespaceContents(api, core.NAMESPACES, account_makers)
+            account_makers.append(contents.make_certificates(self._authority))
+        return NamespaceContents(api, account_makers)
 
     def _load_tokens(self) -> StaticTokens:
         self.token = admin_token(self._folder / "token")

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from podless.apis.core.group import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.controllers.controller import Controller
+from podless.controllers.controller import KindController
 from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
@@ -36,41 +37,41 @@ class NamespaceContent(NamedTuple):
     annotations: dict[str, str]
 
 
-def make_account(kind: Kind) -> NamespaceContent:
-    """Return the default service account of a namespace."""
-    return NamespaceContent(kind, "default", {}, {})
+ACCOUNT = NamespaceContent(SERVICE_ACCOUNTS, "default", {}, {})
 
 
-def make_certificates(kind: Kind, authority: str) -> NamespaceContent:
+def make_certificates(authority: str) -> NamespaceContent:
     """Return the config map with the server's CA certificate."""
-    return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_DESCRIPTION: _CERTIFICATES})
+    return NamespaceContent(
+        CONFIG_MAPS, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_DESCRIPTION: _CERTIFICATES}
+    )
 
 
-class NamespaceContents(Controller):
+class NamespaceContents(KindController):
     """Creates these objects with a namespace, and again after they are deleted. Keys are those of namespaces."""
 
     name = "serviceaccount-controller"
+    kind = NAMESPACES
 
-    def __init__(self, api: API, namespaces: Kind, contents: Sequence[NamespaceContent]) -> None:
+    def __init__(self, api: API, contents: Sequence[NamespaceContent]) -> None:
         super().__init__(api)
-        self._namespaces = namespaces
         self._contents = contents
 
     async def begin(self) -> None:
-        namespaces = await self.api.load_collection(self._namespaces)
-        self.leave.append(namespaces.add_event_handler(self._handle_namespaces))
+        await self._collection.load()
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for content in self._contents:
             collection = await self.api.load_collection(content.kind)
             self.leave.append(collection.add_event_handler(partial(self._handle_contents, content)))
-        for entry in namespaces.entries_under(self._namespaces.prefix)[0]:
+        for entry in self._list_stored():
             self.queue.add(entry.name)
         await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        return (self._namespaces,)
+        return (self.kind,)
 
-    def _handle_namespaces(self, events: Sequence[CacheEvent]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is None and event.after is not None:
                 self.queue.add(event.after.name)
@@ -87,7 +88,7 @@ class NamespaceContents(Controller):
 
     async def reconcile(self, key: str) -> None:
         """Create the missing objects of a namespace, unless it is being deleted."""
-        home = self.api.collection(self._namespaces).get(self._namespaces.key("", key))
+        home = self._collection.get(self.kind.key("", key))
         if home is not None and not home.terminating:
             await asyncio.gather(*(self._create_content(key, content) for content in self._contents))
 

@@ -47,7 +47,7 @@ class DefinitionController(KindController):
 
     def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
         super().__init__(api)
-        self._naming = NameAcceptance(api, DEFINITIONS)
+        self._naming = NameAcceptance(api)
         self._serving = DefinitionServing(api, inherit)
         self._settled: dict[str, int] = {}  # by key, the revision at which the definition was completely handled
         # new definitions as they were written, so that they need not be decoded again

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from podless.admission import CombinedCommit
 from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import SELF, report_status, with_status
 from podless.kinds.compile import has_condition
-from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import FOLLOWING, Operation, ResourceKeys, StoredValue, keys
@@ -47,17 +47,16 @@ class _NamesState(NamedTuple):
 class NameAcceptance:
     """Knows the accepted names of each group, and accepts names of definitions."""
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API) -> None:
         self._api = api
-        self._kind = kind
-        self._collection: WatchCache = api.collection(kind)
+        self._collection: WatchCache = api.collection(DEFINITIONS)
         self._names = api.cache.collection(_NAMES)
         self._groups: dict[str, dict[str, _NamesState | None]] = {}  # by group and key; None if not read yet
 
     async def load_definitions(self) -> None:
         """Load the definitions. Call `note_event` for each later change."""
         await self._names.load()
-        for entry in self._collection.entries_under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(DEFINITIONS.prefix)[0]:
             self._group_definitions(entry.key)[entry.key] = None
 
     def note_event(self, event: CacheEvent) -> None:
@@ -104,7 +103,7 @@ class NameAcceptance:
             claim.is_read = named["status"]["acceptedNames"] != before
             return named
 
-        write = partial(report_status, self._api, self._kind, key, hooks=False)
+        write = partial(report_status, self._api, DEFINITIONS, key, hooks=False)
         stored = await write(set_names, SELF, definition, along=claim.along)
         if stored is not None and not has_condition(stored, "Established"):
             # the first of the two writes has set the fields of both conditions
@@ -116,11 +115,13 @@ class NameAcceptance:
         claim = _GroupClaim(self._names, _group_of(key))
         claim.read_names()
         claim.is_read = True
-        named = with_status(self._kind, definition, partial(self._accept_definition, key), SELF)
+        named = with_status(DEFINITIONS, definition, partial(self._accept_definition, key), SELF)
         if not has_condition(named, "NamesAccepted"):
             return None
-        established = with_status(self._kind, named, _set_established, "")
-        operations = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, established)]
+        established = with_status(DEFINITIONS, named, _set_established, "")
+        operations = [
+            Operation(key, storage.encode_stored(DEFINITIONS, obj), FOLLOWING) for obj in (named, established)
+        ]
         return FollowUpCommits(((operations[0], *claim.along.operations()), operations[1:]), established)
 
     def _other_definitions(self, key: str) -> list[Object]:

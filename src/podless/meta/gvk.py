@@ -43,3 +43,13 @@ def version_priority(version: str) -> tuple[int, int, int, int, str]:
     if major > _MAX or minor > _MAX:
         return (1, 0, 0, 0, version)
     return (0, -_STAGES[match[2]], -major, -minor, version)
+
+
+def plural_of(kind: str) -> str:
+    """Return the plural that Kubernetes gives a kind: crontabs for CronTab."""
+    name = kind.lower()
+    if name == "endpoints":
+        return name
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"

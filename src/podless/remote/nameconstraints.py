@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -18,6 +18,7 @@ from podless.codec import gotext
 from podless.meta.addresses import Network
 
 _KINDS = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)
+T = TypeVar("T", bound=x509.ExtensionType)
 _MIN, _MAX = "!", "~"  # first and last character that Go allows in a domain name
 
 
@@ -46,10 +47,10 @@ def are_handled(constraints: x509.NameConstraints) -> bool:
 
 def find_fault(chain: Sequence[x509.Certificate]) -> str:
     """Return why the names in a chain (leaf first) violate the constraints above them; "" if they do not."""
-    limits = [_find_extension(item, x509.NameConstraints) for item in chain]
+    limits = [find_extension(item, x509.NameConstraints) for item in chain]
     for index, certificate in enumerate(chain):
         limits_above = [limit for limit in limits[index + 1 :] if limit is not None]
-        extension = _find_extension(certificate, x509.SubjectAlternativeName)
+        extension = find_extension(certificate, x509.SubjectAlternativeName)
         if extension is None or not limits_above:
             continue
         try:
@@ -63,12 +64,12 @@ def find_fault(chain: Sequence[x509.Certificate]) -> str:
     return ""
 
 
-def _find_extension(certificate: x509.Certificate, kind: type[x509.ExtensionType]) -> x509.ExtensionType | None:
+def find_extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
+    """Return the value of an extension, None if the certificate lacks it."""
     return next((extension.value for extension in certificate.extensions if isinstance(extension.value, kind)), None)
 
 
-def _find_violation(name: _ConstrainedName, limits: x509.ExtensionType) -> str:
-    assert isinstance(limits, x509.NameConstraints)
+def _find_violation(name: _ConstrainedName, limits: x509.NameConstraints) -> str:
     subject = f"{name.sort} {gotext.quote(name.text)}"
     permitted = [subtree for subtree in limits.permitted_subtrees or () if isinstance(subtree, name.kind)]
     if permitted and not any(map(name.matches, permitted)):
@@ -79,9 +80,8 @@ def _find_violation(name: _ConstrainedName, limits: x509.ExtensionType) -> str:
     return ""
 
 
-def _list_names(extension: x509.ExtensionType) -> Iterator[_ConstrainedName]:
+def _list_names(extension: x509.SubjectAlternativeName) -> Iterator[_ConstrainedName]:
     """Yield the names in the order in which Go checks them. Raises _MalformedName."""
-    assert isinstance(extension, x509.SubjectAlternativeName)
     for address in extension.get_values_for_type(x509.IPAddress):
         inside = _in_network(str(address))
         yield _ConstrainedName("IP address", x509.IPAddress, str(address), inside, inside)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
-from typing import TypeVar
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -20,6 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from podless.codec import gotext
 from podless.meta.addresses import Address
 from podless.remote import nameconstraints, verification
+from podless.remote.nameconstraints import find_extension
 
 _MIN_BITS, _MAX_BITS = 1024, 8192  # allowed bits of an RSA key
 _MAX_CHECKS = 100  # maximum signature checks for one chain
@@ -33,9 +33,6 @@ _HANDLED = (
     x509.CRLDistributionPoints,
 )
 _NAMES = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)
-
-
-T = TypeVar("T", bound=x509.ExtensionType)
 
 
 class Untrusted(Exception):
@@ -170,7 +167,7 @@ class _ChainSearch:
             raise Untrusted(f"{expired} {_format_time(self.now)} is after {_format_time(ends)}")
         if not chain:
             return
-        basic = _find_extension(certificate, x509.BasicConstraints)
+        basic = find_extension(certificate, x509.BasicConstraints)
         if issuer and (basic is None or not basic.ca):
             raise Untrusted("certificate is not authorized to sign other certificates")
         if basic is not None and basic.path_length is not None and len(chain) - 1 > basic.path_length:
@@ -186,16 +183,9 @@ def _is_handled(extension: x509.ExtensionType) -> bool:
     return isinstance(extension, _HANDLED)
 
 
-def _find_extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
-    try:
-        return certificate.extensions.get_extension_for_class(kind).value
-    except x509.ExtensionNotFound:
-        return None
-
-
 def _explain_unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
     """Return why a certificate is not signed by another one with the issuer's name; "" if it is."""
-    basic, usage = _find_extension(parent, x509.BasicConstraints), _find_extension(parent, x509.KeyUsage)
+    basic, usage = find_extension(parent, x509.BasicConstraints), find_extension(parent, x509.KeyUsage)
     first = parent.version is x509.Version.v1
     if (basic is None and not first) or (basic is not None and not basic.ca) or (usage and not usage.key_cert_sign):
         return "x509: invalid signature: parent certificate cannot sign this kind of certificate"
@@ -234,12 +224,12 @@ def _format_time(time: datetime.datetime) -> str:
 
 def _allows_usage(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
     """Return whether a certificate's extended key usage allows this use, or is absent."""
-    usage = _find_extension(certificate, x509.ExtendedKeyUsage)
+    usage = find_extension(certificate, x509.ExtendedKeyUsage)
     return usage is None or any(allowed in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for allowed in usage)
 
 
 def _list_names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
-    extension = _find_extension(certificate, x509.SubjectAlternativeName)
+    extension = find_extension(certificate, x509.SubjectAlternativeName)
     if extension is None:
         return [], []
     addresses = [value for value in extension.get_values_for_type(x509.IPAddress) if isinstance(value, Address)]
@@ -257,7 +247,7 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
         address = None
     if address in addresses if address is not None else any(_matches_host(name, host) for name in names):
         return
-    if _find_extension(certificate, x509.SubjectAlternativeName) is None and any(
+    if find_extension(certificate, x509.SubjectAlternativeName) is None and any(
         _matches_host(name, host) for name in common
     ):
         raise Untrusted("certificate relies on legacy Common Name field, use SANs instead")

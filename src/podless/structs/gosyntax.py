@@ -10,7 +10,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from podless.codec import gotext
+from podless.codec import gotext, quantity
 from podless.runtime.jsonobject import Object
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
@@ -29,8 +29,6 @@ _ADDRESS = "0xc000000000"
 _NO_TIME = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
 _MONTHS = "January February March April May June July August September October November December"
 _AMOUNT = compile_late(r"\+?(-?)([0-9]*+)(?:\.([0-9]*+))?((?:[KMGTPE]i|[eE][-+]?[0-9]{1,4}|[numkMGTPE])?)")
-_BINARY = "KMGTPE"
-_DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
 def write_struct(struct: Struct, value: Object) -> str:
@@ -175,12 +173,12 @@ def write_quantity(text: str) -> str:
         raise ValueError(f"{text!r} is no amount")
     sign, integer, decimals, suffix = match[1], match[2] or "", match[3] or "", match[4]
     value, scale, form = int(integer + decimals), -len(decimals), "DecimalSI"
-    if suffix.endswith("i"):
-        value, form = value << 10 * (_BINARY.index(suffix[0]) + 1), "BinarySI"
+    if suffix in quantity.BINARY:
+        value, form = value << quantity.BINARY[suffix], "BinarySI"
     elif len(suffix) > 1:
         scale, form = scale + int(suffix[1:]), "DecimalExponent"
     else:
-        scale += _DECIMAL[suffix]
+        scale += quantity.DECIMAL[suffix]
     amount = (
         f"i:resource.int64Amount{{value:{sign}{value}, scale:{scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}"
     )

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta, shared
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state
-from podless.apis.extensions.thirdparty import name_faults, plural_of
+from podless.apis.extensions.thirdparty import name_faults
 from podless.apis.extensions.thirdparty.compile import parse_defined_name
 from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.field import FieldError
+from podless.meta.gvk import plural_of
 from podless.runtime.jsonobject import Object
 from podless.schema import Note, restructure, shape, structural
 from podless.schema.definition import is_structural

@@ -69,20 +69,11 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> field.Er
 
 def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> field.Errors:
     """Reject changes of AppArmor and mirror pod annotations."""
-    for key, value in each(old).items():
-        if annotations.get(key) == value:
-            continue
-        if key.startswith(APP_ARMOR):
-            yield field.forbidden(f"{path}[{key}]", "may not remove or update AppArmor annotations")
-        if key == MIRROR:
-            yield field.forbidden(f"{path}[{key}]", "may not remove or update mirror pod annotation")
-    for key in each(annotations):
-        if key in old:
-            continue
-        if key.startswith(APP_ARMOR):
-            yield field.forbidden(f"{path}[{key}]", "may not add AppArmor annotations")
-        if key == MIRROR:
-            yield field.forbidden(f"{path}[{key}]", "may not add mirror pod annotation")
+    changed = [(key, "remove or update") for key, value in each(old).items() if annotations.get(key) != value]
+    for key, change in [*changed, *((key, "add") for key in each(annotations) if key not in old)]:
+        if key == MIRROR or key.startswith(APP_ARMOR):
+            noun = "mirror pod annotation" if key == MIRROR else "AppArmor annotations"
+            yield field.forbidden(f"{path}[{key}]", f"may not {change} {noun}")
 
 
 def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> field.Errors:

@@ -16,6 +16,7 @@ from podless.apis.schemes import find_scheme
 from podless.kinds.kind import Kind, Scale, Subresource, Version
 from podless.kinds.late import NOT_YET, LateKind
 from podless.kinds.strategy import Strategy
+from podless.meta.gvk import plural_of
 from podless.runtime.dataclass import dataclass
 from podless.runtime.release import covers
 from podless.structs.structfiles import find_home, folder_of, load_struct
@@ -119,7 +120,7 @@ class Group:
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
         """
-        plural, deprecations = plural or _pluralize(noun), deprecated or {}
+        plural, deprecations = plural or plural_of(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
         if "." not in module:
@@ -157,14 +158,6 @@ class Group:
             fields=partial(_load_structs, self.name, versions, noun),
             **facts,
         )
-
-
-def _pluralize(noun: str) -> str:
-    """Return the plural by Kubernetes' rules."""
-    name = noun.lower()
-    if name.endswith("s"):
-        return f"{name}es"
-    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 def _kind_and_list(noun: str, *, virtual: bool = False) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.extensions.thirdparty import Defined, name_faults, parse_defined_name, plural_of
+from podless.apis.extensions.thirdparty import Defined, name_faults, parse_defined_name
+from podless.meta.gvk import plural_of
 
 WORDS = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 KINDS = st.from_regex(r"([A-Z][a-z0-9]{0,5}){1,4}", fullmatch=True)

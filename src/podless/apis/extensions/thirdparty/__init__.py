@@ -5,7 +5,6 @@ from podless.apis.extensions.thirdparty.compile import (
     compile_third,
     name_faults,
     parse_defined_name,
-    plural_of,
 )
 
-__all__ = ["Defined", "compile_third", "name_faults", "parse_defined_name", "plural_of"]
+__all__ = ["Defined", "compile_third", "name_faults", "parse_defined_name"]

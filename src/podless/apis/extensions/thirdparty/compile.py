@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.meta import names
+from podless.meta.gvk import plural_of
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
@@ -52,18 +53,6 @@ def name_faults(name: str) -> list[str]:
     if 1 + len(domain) < _SEGMENTS:
         return [_TOO_SHORT]
     return [] if _WORDS.fullmatch(words) else [_KIND]
-
-
-def plural_of(kind: str) -> str:
-    """Return the plural of a kind: crontabs for CronTab."""
-    singular = kind.lower()
-    if singular == "endpoints":
-        return singular
-    if singular.endswith("s"):
-        return f"{singular}es"
-    if singular.endswith("y"):
-        return f"{singular[:-1]}ies"
-    return f"{singular}s"
 
 
 class ThirdPartyStrategy(CustomStrategy):
