@@ -1,17 +1,23 @@
 """Creates the initial objects: the service `kubernetes`, its ServiceCIDR, priority classes, and flow control levels.
 
-Existing objects stay unchanged. Source: the post-start hooks of kube-apiserver.
+Existing objects stay unchanged. Source: the post-start hooks of kube-apiserver, and defaultservicecidr of
+pkg/controlplane/controller.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
+from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import NETWORK
 from podless.apis.flowcontrol import bootstrap
+from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.apis.networking.group import SERVICE_CIDRS
 from podless.apis.scheduling import priorityclasses
+from podless.apis.scheduling.group import PRIORITY_CLASSES
 from podless.controllers.controller import Controller
 from podless.controllers.write import SELF, make_object
 from podless.kinds.kind import Kind
@@ -19,61 +25,6 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
 _FLOWS = "api-priority-and-fairness-config-producer-v1"
-_ADDRESS = "10.0.0.1"
-_SERVICE: Object = {
-    "metadata": {
-        "name": "kubernetes",
-        "namespace": "default",
-        "labels": {"component": "apiserver", "provider": "kubernetes"},
-    },
-    "spec": {
-        "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": 6443}],
-        "clusterIP": _ADDRESS,
-        "clusterIPs": [_ADDRESS],
-        "type": "ClusterIP",
-        "sessionAffinity": "None",
-        "ipFamilies": ["IPv4"],
-        "ipFamilyPolicy": "SingleStack",
-        "internalTrafficPolicy": "Cluster",
-    },
-}
-# Source: pkg/controlplane/controller/defaultservicecidr
-_RANGE: Object = {"metadata": {"name": "kubernetes"}, "spec": {"cidrs": [str(NETWORK)]}}
-_READY_CONDITION: Object = {
-    "type": "Ready",
-    "status": "True",
-    "reason": "",
-    "message": "Kubernetes default Service CIDR is ready",
-}
-_REPORTED: Object = {
-    "manager": "kubernetes-service-cidr-controller",
-    "operation": "Apply",
-    "apiVersion": "networking.k8s.io/v1",
-    "fieldsType": "FieldsV1",
-    "fieldsV1": {
-        "f:status": {
-            "f:conditions": {
-                'k:{"type":"Ready"}': {
-                    ".": {},
-                    "f:lastTransitionTime": {},
-                    "f:message": {},
-                    "f:status": {},
-                    "f:type": {},
-                }
-            }
-        }
-    },
-    "subresource": "status",
-}
-_RESOURCES = (
-    ("", "services"),
-    ("networking.k8s.io", "servicecidrs"),
-    ("scheduling.k8s.io", "priorityclasses"),
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
-    ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-)
-# group, plural, field manager, object
-InitialObject = tuple[str, str, str, Object]
 
 
 class InitialObjects(Controller):
@@ -83,38 +34,38 @@ class InitialObjects(Controller):
     leads = False
 
     async def begin(self) -> None:
-        for resource in _RESOURCES:
-            if (served := self._find_kind(*resource)) is not None:
-                await self.api.load_collection(served)
         now = clock.now()
-        served_objects = [
-            (kind, obj, manager)
-            for group, plural, manager, obj in _list_wanted(now)
-            if (kind := self._find_kind(group, plural))
+        registry = self.api.registry
+        wanted = [
+            (kind, obj, manager, reporter)
+            for home, obj, manager, reporter in _list_wanted(now)
+            if (kind := registry.get(home.group, home.plural)) is not None
         ]
-        missing = [item for item in served_objects if self._is_missing(item[0], item[1])]
-        await asyncio.gather(*(self._create_object(kind, obj, manager, now) for kind, obj, manager in missing))
-
-    async def _create_object(self, kind: Kind, obj: Object, manager: str, now: str) -> None:
-        reporter = {**_REPORTED, "time": now} if kind == SERVICE_CIDRS else None
-        await make_object(self.api, kind, obj, manager, constant=now, reporter=reporter)
-
-    def _find_kind(self, group: str, plural: str) -> Kind | None:
-        return self.api.registry.get(group, plural)
+        for kind in dict.fromkeys(item[0] for item in wanted):
+            await self.api.load_collection(kind)
+        await asyncio.gather(
+            *(
+                make_object(self.api, kind, obj, manager, constant=now, reporter=reporter)
+                for kind, obj, manager, reporter in wanted
+                if self._is_missing(kind, obj)
+            )
+        )
 
     def _is_missing(self, kind: Kind, obj: Object) -> bool:
         metadata = obj["metadata"]
         return self.api.collection(kind).get(kind.key(metadata.get("namespace", ""), metadata["name"])) is None
 
 
-def _list_wanted(now: str) -> Iterator[InitialObject]:
-    services, ranges, classes, levels, schemas = _RESOURCES
-    yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
-    status = {"conditions": [{**_READY_CONDITION, "lastTransitionTime": now}]}
-    yield *ranges, SELF, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
+def _list_wanted(now: str) -> Iterator[tuple[Kind, Object, str, Object | None]]:
+    """Yield kind, object, manager, and the managedFields entry of its status."""
+    given = json.loads(Path(__file__).with_name("initial.json").read_bytes())
+    yield SERVICES, given["service"], SELF, None
+    status = {"conditions": [given["ready"] | {"lastTransitionTime": now}]}
+    cidr = {**given["range"], "spec": {"cidrs": [str(NETWORK)]}, "status": status}
+    yield SERVICE_CIDRS, cidr, SELF, given["reporter"] | {"time": now}
     for priority_class in priorityclasses.SYSTEM:
-        yield *classes, SELF, {**priority_class, "metadata": dict(priority_class["metadata"])}
+        yield PRIORITY_CLASSES, {**priority_class, "metadata": dict(priority_class["metadata"])}, SELF, None
     for level in bootstrap.bootstrap_levels():
-        yield *levels, _FLOWS, level
+        yield PRIORITY_LEVELS, level, _FLOWS, None
     for schema in bootstrap.bootstrap_schemas():
-        yield *schemas, _FLOWS, schema
+        yield FLOW_SCHEMAS, schema, _FLOWS, None
