@@ -12,7 +12,7 @@ from podless.codec import gotext, sentfloats, serializer
 from podless.codec.gotext import Named
 from podless.kinds import typemeta
 from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered
-from podless.meta import field, selectors
+from podless.meta import field, objectmeta, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
@@ -27,8 +27,6 @@ from podless.verbs.call import API, Call
 DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 
 _GROUP = "meta.k8s.io"
-_INT64 = 1 << 63
-_MAX_DIGITS = 20  # longer texts exceed an int64
 # characters; longer selectors are parsed and prepared for matching in slices, others prepared at the first match
 _SLICED_SELECTORS = 1024
 _SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
@@ -102,29 +100,18 @@ def refuse_export(call: Call) -> None:
 
 def parse_int(value: str) -> int:
     """Parse a decimal int64. Raises BadRequest with Go's text."""
-    digits = value[1:] if value[:1] in "+-" else value
-    if not (digits.isascii() and digits.isdigit()):
-        raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: invalid syntax")
-    number = _parse_number(value)
-    if number is None or not -_INT64 <= number < _INT64:
-        raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: value out of range")
-    return number
-
-
-def _parse_number(value: str) -> int | None:
-    """Parse decimal digits with an optional sign; None if there are too many for 64 bits."""
-    if len(value) <= _MAX_DIGITS:
-        return int(value)
-    sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
-    return int(f"{sign}{digits or 0}") if len(digits) <= _MAX_DIGITS else None
+    try:
+        return gotext.parse_int(value)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
 
 
 def parse_revision(value: str) -> int:
     """Parse a resourceVersion. Raises ValueError with Go's text."""
     if not (value.isascii() and value.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: invalid syntax")
-    number = _parse_number(value)
-    if number is None or number >= 1 << 64:
+    number = gotext.parse_natural(value)
+    if number >= 1 << 64:
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: value out of range")
     return number
 
@@ -143,17 +130,6 @@ def _dry_run(values: list[str]) -> tuple[bool, list[FieldError]]:
 def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
     if errors:
         raise Invalid(kind, _GROUP, "", errors)
-
-
-def _manager_errors(manager: str) -> list[FieldError]:
-    # returns a list: creating a generator would cost every write with a manager time
-    errors = [field.too_long("fieldManager", 128)] if len(manager.encode()) > 128 else []
-    if not manager.isprintable():
-        for position, char in enumerate(manager):
-            if not char.isprintable():
-                detail = f"invalid character U+{ord(char):04X} (at position {position})"
-                errors.append(field.invalid("fieldManager", manager, detail))
-    return errors
 
 
 _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
@@ -188,7 +164,7 @@ def _make_write_options(
     elif kind == "PatchOptions" and not apply and forced:
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
     dry_run, unsupported = _dry_run(list(dry))
-    errors += _manager_errors(manager) + unsupported
+    errors += objectmeta.check_field_manager(manager, "fieldManager") + unsupported
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS, named=False)
     _raise_invalid(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
