@@ -38,8 +38,8 @@ SERVICE = load_struct("core/v1", "Service")
 
 Work = Callable[[], object]
 
-STEPS = 1000  # that a walk may be charged
-SIZE = 5000  # items of what it walks, far more than it is allowed to see
+STEPS = 500  # that a walk may be charged
+SIZE = 2500  # items of what it walks, far more than it is allowed to see
 SLACK = 1.2
 KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is None}
 MAPS, DEFINITIONS = KINDS["configmaps."], KINDS["customresourcedefinitions.apiextensions.k8s.io"]

@@ -34,7 +34,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 MANY = 40  # objects
 _NUMBERS = itertools.count()
-PARTS = [{"a": place, "b": [place]} for place in range(2500)]
+PARTS = [{"a": place, "b": [place]} for place in range(1700)]
 
 
 @pytest.fixture(scope="module")

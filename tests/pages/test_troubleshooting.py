@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -23,6 +24,7 @@ OTHERS = (
 )
 
 
+@cache
 def printed() -> str:
     """All texts of the source, with the fields of f-strings left out."""
     texts = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]
