@@ -175,7 +175,8 @@ def test_hostile_selectors_raise_only_bad_request(text: str) -> None:
         ("c!=d,a==b,", (("a", "=", "b"), ("c", "!=", "d"))),
         ("a=", (("a", "=", ""),)),
         (r"a=b\,c\=d\\", (("a", "=", "b,c=d\\"),)),
-        ("=", (("", "=", ""),)),
+        ("=,a=b,!=", (("a", "=", "b"),)),
+        ("=b", (("", "=", "b"),)),
     ],
 )
 def test_field_selectors(text: str, requirements: Any) -> None:

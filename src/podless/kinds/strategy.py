@@ -39,9 +39,10 @@ K = TypeVar("K", bound=KindNames, contravariant=True)
 class DeletionPolicy(NamedTuple):
     """How objects of a kind are deleted."""
 
-    # deletes have grace periods and propagation policies; other kinds are deleted in their own stages
+    # deletes have grace periods and propagation policies. For other kinds, the first delete of a single object is a
+    # stage of its own; deletes of marked objects and of collections are graceful for them too
     graceful: bool = True
-    # the first delete only marks the object, with the propagation policy in a finalizer; a later one removes it
+    # that stage only marks the object, with the propagation policy in a finalizer; a later delete removes it
     marks_first: bool = False
     # the garbage collector deletes the objects with their owners, and they hold their dependents
     collected: bool = True
@@ -317,7 +318,11 @@ class Strategy(Generic[K]):
 
     def awaits_finalizers(self, obj: Object) -> bool:
         """Return whether a delete only marks the object, because finalizers hold it."""
-        return bool(obj["metadata"].get("finalizers"))
+        return bool(obj["metadata"].get("finalizers")) or self.is_finalizing(obj)
+
+    def is_finalizing(self, obj: Object) -> bool:
+        """Return whether further deletes of a marked object change nothing, because its content is still deleted."""
+        return False
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs, so that the generation increases."""

@@ -417,7 +417,9 @@ def parse_fields(text: str) -> FieldSelector:
         match = _SPLIT.search(term)
         if match:
             operator = "!=" if match.group() == "!=" else "="
-            requirements.append((term[: match.start()], operator, _ESCAPED.sub(_unescape_match, term[match.end() :])))
+            name, value = term[: match.start()], _ESCAPED.sub(_unescape_match, term[match.end() :])
+            if name or value:  # a real server drops a term without both
+                requirements.append((name, operator, value))
         elif term:
             raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
     return FieldSelector(tuple(requirements))

@@ -51,6 +51,8 @@ async def remove_object(
     original: the client's request, whose user admission sees; None for deletes by the server.
     """
     kind = call.kind
+    # a real server deletes the objects of a collection as those of all kinds
+    has_stages = not kind.strategy.deletion.graceful and original in (None, call)
     answer: Single | AnswerDocument | None = None
     dropped: Entry | None = None
     stays = False
@@ -63,8 +65,11 @@ async def remove_object(
         await api.converter.prepare_entries(kind, call.version, [entry])
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
-        _check_preconditions(kind, entry, metadata, chosen)
+        _check_preconditions(kind, entry, metadata, chosen, has_stages)
         has_finalizers, marked = bool(metadata.get("finalizers")), "deletionTimestamp" in metadata
+        if marked and kind.strategy.is_finalizing(obj):
+            answer, stays = Single(entry), True
+            return AttemptOutcome.KEEP
         requested = _grace_of(chosen)
         period = kind.strategy.grace_period(obj, requested)
         step, ends = _begin_grace(obj, period, requested) if period is not None else (AttemptOutcome.DELETE, False)
@@ -77,12 +82,13 @@ async def remove_object(
             if seconds is not None and original is call:
                 asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
-        staged = kind.strategy.deletion.marks_first and not marked
-        if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
+        staged = has_stages and not marked
+        if kind.strategy.deletion.marks_first if staged else kind.strategy.deletion.collected:
             _set_policy_finalizer(
                 metadata, chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
             )
-        kind.strategy.prepare_delete(obj)
+        if staged or kind.strategy.deletion.graceful:
+            kind.strategy.prepare_delete(obj)
         if period is not None:
             answer = Single(None, obj)
             stays = not ends or kind.strategy.awaits_finalizers(obj)
@@ -95,7 +101,7 @@ async def remove_object(
                 # a real server answers with the object of an update that it started and did not make
                 answer = Single(None, _blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
-        _mark_deleted(kind, metadata)
+        _mark_deleted(metadata, graceful=not staged)
         stays = True
         if chosen.dry_run:
             answer = Single(None, obj)
@@ -157,12 +163,12 @@ async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteRe
     return await storage.amend_stored(api, call.kind, call.key, plan_write)
 
 
-def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
+def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions, has_stages: bool) -> None:
     """Raise Conflict for a failed precondition. A precondition "" counts too, and no object meets it."""
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
-    if not kind.strategy.deletion.graceful and (wrong_uid or wrong_revision):
+    if has_stages and (wrong_uid or wrong_revision):
         field_name, expected, actual = "UID", chosen.uid, uid
         if not wrong_uid:
             field_name, expected, actual = "ResourceVersion", chosen.revision, str(entry.revision)
@@ -203,13 +209,13 @@ def _set_policy_finalizer(metadata: Object, policy: str) -> None:
         metadata.pop("finalizers", None)
 
 
-def _mark_deleted(kind: Kind, metadata: Object) -> None:
-    """Set deletionTimestamp. Graceful kinds also get a grace period of 0, and a new generation."""
+def _mark_deleted(metadata: Object, *, graceful: bool) -> None:
+    """Set deletionTimestamp. A graceful delete also sets a grace period of 0, and a new generation."""
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
     metadata["deletionTimestamp"] = clock.now()
-    if kind.strategy.deletion.graceful:
+    if graceful:
         metadata["deletionGracePeriodSeconds"] = 0
         if "generation" in metadata:
             metadata["generation"] += 1

@@ -147,7 +147,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     wanted_revision = find_wanted_revision(options, token, current, paged=paged)
     # a real server ignores the limit at revision 0, except for kinds that it does not cache
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
-    exact = wanted_revision and (token is not None or options.match == "Exact" or (limit and not options.match))
+    pages = limit or paged
+    exact = wanted_revision and (token is not None or options.match == "Exact" or (pages and not options.match))
     revision = wanted_revision if exact else current
     if revision < api.store.compacted_revision and revision < _find_horizon(api, call):
         raise _expired_error(token)

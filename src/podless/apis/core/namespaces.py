@@ -78,8 +78,8 @@ class NamespaceStrategy(TypedStrategy):
     def prepare_delete(self, obj: Object) -> None:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
 
-    def awaits_finalizers(self, obj: Object) -> bool:
-        return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
+    def is_finalizing(self, obj: Object) -> bool:
+        return bool((obj.get("spec") or {}).get("finalizers"))
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}

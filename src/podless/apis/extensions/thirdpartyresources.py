@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -18,7 +18,6 @@ class ThirdPartyResourceStrategy(TypedStrategy):
     """Strategy of ThirdPartyResource. A deleted one waits until its objects are deleted."""
 
     metadata = MetadataPolicy(on_update=(0, 1), drops_namespace=False)
-    deletion = DeletionPolicy(graceful=False)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Require a name that consists of kind and group."""
