@@ -31,7 +31,7 @@ class Comparison(NamedTuple):
 _T = TypeVar("_T", dict[str, Any], list[Any])
 Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
-_PAIR = 2  # fields of two states that need no charge: only trees whose nodes have more children grow large
+_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
 SAME: Nodes = (None, None, None)
 _MODIFIED: Nodes = (None, LEAF, None)
 
@@ -106,16 +106,16 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
     form = shape.map
     if form is None or form.atomic or not (old_fields or new_fields):
         return _compare_leaves(old, new, shape)
-    size = len(new_fields) + len(old_fields)
-    if size > _PAIR:
-        charge(size)
     children = form.children
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
     # declared fields with the identical value cannot differ
     differ = map(is_not, new_fields.values(), map(old_fields.get, new_fields, repeat(_ABSENT)))
-    for key in compress(new_fields, differ) if children.keys() >= new_fields.keys() else new_fields:
+    keys = [*compress(new_fields, differ)] if children.keys() >= new_fields.keys() else [*new_fields]
+    if len(keys) > _ONE:
+        charge(len(keys))
+    for key in keys:
         item, old_item = new_fields[key], old_fields.get(key, _ABSENT)
         name, child_shape, _ = children.get(key) or form.find_child(key)
         if child_shape is None:
@@ -129,6 +129,8 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
             continue
         sort_nodes(name, compare_nodes(old_item, item, child_shape), removed, modified, added)
     if len(new_fields) - len(added) < len(old_fields):
+        if len(old_fields) > _ONE:
+            charge(len(old_fields))
         for key, item in old_fields.items():
             if key not in new_fields:
                 name, child_shape, _ = form.find_child(key)

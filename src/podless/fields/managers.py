@@ -20,7 +20,7 @@ from podless.fields.merge import update_owned as merge_update
 from podless.fields.overlay import lay_over
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
-from podless.fields.values import equal_values
+from podless.fields.values import equal_values, find_replaced
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MAX_MANAGER
 from podless.runtime.bounded import bounded_cache
@@ -221,6 +221,8 @@ def update_managed_fields(
     owner = FieldOwner(manager or "unknown", "Update", target.version, target.subresource)
     try:
         before, compared = target.blank if old is None else _drop_managed_fields(old), None
+        if old is not None and find_replaced(new["metadata"], before["metadata"]) == []:
+            before["metadata"] = new["metadata"]  # the identical value needs no comparison
         if settled and stored_entries and (owned := _fields_of_only(owner, stored_entries, target.version)):
             compared = compare_values(before, new, target.get_shape(target.version))
             changed = changed_own(target, compared, owned)

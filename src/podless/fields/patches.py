@@ -31,6 +31,7 @@ else:  # before the first such patch, a server does not need them
 # in the RFC, nulls directly in lists stay, and objects in lists lose their nulls.
 
 BROKEN = "Invalid JSON Patch"
+_ONE = 1  # fields of a patch that need no charge: only trees whose nodes have more grow large
 _SCALARS = (str, int, bool)  # of these, equal values of one class have the same JSON
 
 
@@ -57,7 +58,8 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
     keeps its values is returned itself.
     """
     merged = document.copy()
-    charge(len(patch) + len(merged))
+    if len(patch) > _ONE:
+        charge(len(patch))
     is_same = True
     for key, item in patch.items():
         old = merged.get(key)

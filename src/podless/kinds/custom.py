@@ -329,7 +329,7 @@ class CustomStrategy(Strategy[Kind]):
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
         excluded = _METADATA_AND_STATUS if version.status else _METADATA_ONLY
-        new, before = {**each(obj), **excluded}, {**each(old), **excluded}
+        new, before = {**obj, **excluded}, {**old, **excluded}
         if new != before:
             return True  # values that differ in Python also differ in JSON
         if all(map(is_, new.values(), map(before.get, new))):

@@ -151,8 +151,8 @@ def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
 
     def check_fast(items: list[Any]) -> bool:
         try:
-            # Python treats more keys as equal than Go does, never fewer
-            if len({item[key] for item in each(items)}) == len(items):
+            # Python treats more keys as equal than Go does, never fewer; the walk over the items has charged them
+            if len({item[key] for item in items}) == len(items):
                 return True
         except (KeyError, TypeError):
             pass

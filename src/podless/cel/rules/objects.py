@@ -25,6 +25,7 @@ from podless.runtime.release import has
 BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
 _STEP_COST = 16  # units of cost per step
+_FREE_STEPS = 64  # steps that need no charge: a charge takes as long as some of them
 _LONGEST_MESSAGE = 5 * 1024
 _COMPILE_STEPS = 2000  # steps for compiling a rule: it takes as long as walking this many items
 _BUDGET_MESSAGE = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -181,12 +182,16 @@ _Location = tuple["_Location", str | int, bool] | None
 
 
 class _RuleEvaluation:
-    """The evaluation of all rules for one object. path: of the object. pair: the object with its former state."""
+    """The evaluation of all rules for one object. path: of the object. pair: the object with its former state.
 
-    __slots__ = ("budget", "errors", "pair", "path", "warnings")
+    uncharged: steps since the last charge.
+    """
+
+    __slots__ = ("budget", "errors", "pair", "path", "uncharged", "warnings")
 
     def __init__(self, budget: int, path: str, pair: ValuePair | None, warnings: list[str] | None) -> None:
         self.budget = budget
+        self.uncharged = 0
         self.path = path
         self.pair = pair
         self.errors: list[FieldError] = []
@@ -235,7 +240,11 @@ class _RuleEvaluation:
                 and not self.evaluate_rule(rule, rules, obj, old, location, rules.kind)
             ):
                 self.report_violation(rule, rules, obj, old, location, field_path)
-        charge(len(compiled) + (budget_before - self.budget) // _STEP_COST)
+        uncharged = self.uncharged + len(compiled) + (budget_before - self.budget) // _STEP_COST
+        if uncharged > _FREE_STEPS:
+            charge(uncharged)
+            uncharged = 0
+        self.uncharged = uncharged
 
     def find_path(self, location: _Location) -> str:
         """Return the path of a value for error texts."""
