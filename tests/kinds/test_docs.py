@@ -13,7 +13,7 @@ import pytest
 from podless.apis import catalog, features
 from podless.publish.openapi import v3
 from podless.publish.openapi.standard import PARAMETERS, package_of
-from podless.publish.table.layout import built_in
+from podless.publish.table.layout import builtin_layout
 from podless.publish.texts import META, field_text
 from podless.structs.gotypes import GoType, ListOf, MapOf, Union
 from podless.structs.structfiles import FOLDER, dated_fields, in_release, load_file, load_struct
@@ -147,7 +147,7 @@ def test_every_text_has_a_field() -> None:
 @pytest.mark.parametrize("group", sorted({group for group, _ in GROUPS}))
 def test_every_head_of_a_column_has_a_description(group: str) -> None:
     for plural in (kind.plural for kind in catalog.ALL if kind.group == group):
-        for head in built_in(group, plural).definitions:
+        for head in builtin_layout(group, plural).definitions:
             assert len(head["description"]) in range(1, LONGEST + 1), f"{plural} {head['name']}"
 
 

@@ -87,7 +87,7 @@ class APIServiceAvailability(KindController):
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._list_stored():
-            self._queue_services(entry)
+            self._queue_service(entry)
         await self.reconcile_all()
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -95,9 +95,9 @@ class APIServiceAvailability(KindController):
             if event.after is None:
                 self._remote.pop(event.key, None)
             else:
-                self._queue_services(event.after)
+                self._queue_service(event.after)
 
-    def _queue_services(self, entry: Entry) -> None:
+    def _queue_service(self, entry: Entry) -> None:
         if MANAGED not in entry.labels:
             self.queue.add(entry.key)
 

@@ -130,7 +130,7 @@ class DefinitionController(KindController):
             await self._serving.serve_definition(definition, entry)
             metadata = definition["metadata"]
             if "deletionTimestamp" in metadata and CLEANUP in (metadata.get("finalizers") or ()):
-                self.run_once(key, partial(self._take_down, key))
+                self.run_once(key, partial(self._remove_definition, key))
 
     def _requeue_unnamed(self, key: str) -> None:
         """Reconcile the definitions of the key's group that lack a name, which can be free now.
@@ -141,7 +141,7 @@ class DefinitionController(KindController):
             self._settled.pop(unnamed, None)
             self.queue.add(unnamed)
 
-    async def _take_down(self, key: str) -> None:
+    async def _remove_definition(self, key: str) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""
 
         def mark_terminating(obj: Object) -> Object:

@@ -181,7 +181,7 @@ class GarbageCollector(Controller):
             return False
         if state.value is not None:
             return not OffLoop.is_long(len(state.value))
-        kind = self._kind_of(state.key)
+        kind = self._find_kind_of_key(state.key)
         return kind is None or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _FOLLOWED
 
     async def _follow_changes(self) -> None:
@@ -211,11 +211,13 @@ class GarbageCollector(Controller):
             self._graph.remove_object(key)
         if before:
             blocking = {owner.uid for owner in each(self._graph.list_owners(key)) if owner.blocks}
-            self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in blocking])
+            self._queue_waiting_owners(
+                key, [owner for owner in each(before) if owner.blocks and owner.uid not in blocking]
+            )
         if _DELETION in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
 
-    def _look_at_owners(self, key: str, owners: Sequence[GraphOwner]) -> None:
+    def _queue_waiting_owners(self, key: str, owners: Sequence[GraphOwner]) -> None:
         """Queue owners that may have waited for the object."""
         for owner in owners:
             charge(1)
@@ -224,8 +226,8 @@ class GarbageCollector(Controller):
                 self._queue_object(kind.key(keys.namespace_of(key), owner.name))
 
     def _handle_delete(self, key: str) -> None:
-        self._look_at_owners(key, self._graph.remove_object(key))
-        namespace, kind = keys.namespace_of(key), self._kind_of(key)
+        self._queue_waiting_owners(key, self._graph.remove_object(key))
+        namespace, kind = keys.namespace_of(key), self._find_kind_of_key(key)
         if kind is None:
             return
         for dependent, owner in self._graph.list_dependents(kind.group, kind.kind, keys.name_of(key)):
@@ -253,7 +255,7 @@ class GarbageCollector(Controller):
                 began = time.monotonic()
                 records, after = await store.read_page(revision, after, _PAGE)
                 for record in records:
-                    kind = self._kind_of(record.key)
+                    kind = self._find_kind_of_key(record.key)
                     if kind is not None and kind.strategy.deletion.collected:
                         self._unfollowed.append(_ObjectState(record.key, record.stored.data, scanned=True))
                 await self._follow_changes()
@@ -269,7 +271,7 @@ class GarbageCollector(Controller):
     async def reconcile(self, key: str) -> None:
         """Examine one object; retry if it changes meanwhile."""
         await self._follow_changes()
-        kind = self._kind_of(key)
+        kind = self._find_kind_of_key(key)
         if kind is None or not kind.strategy.deletion.collected:
             return
         entry = (await self.api.load_collection(kind)).get(key)
@@ -306,7 +308,7 @@ class GarbageCollector(Controller):
         states: dict[str, str] = {}
         for reference in references:
             charge(_STEPS)
-            states[reference["uid"]] = await self._owner_state(kind, entry, GraphOwner.read_reference(reference))
+            states[reference["uid"]] = await self._read_owner_state(kind, entry, GraphOwner.read_reference(reference))
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
@@ -324,7 +326,7 @@ class GarbageCollector(Controller):
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
-    async def _owner_state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
+    async def _read_owner_state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
         """Return the state of an owner: solid, waiting for its dependents, or dangling (missing)."""
         if owner.uid in self._absent:
             return _DANGLING
@@ -337,13 +339,13 @@ class GarbageCollector(Controller):
         metadata = entry_of_owner.decode()["metadata"]
         if metadata.get("uid", "") != owner.uid:
             return _DANGLING
-        return _WAITING if _in_foreground(metadata) else _SOLID
+        return _WAITING if _is_deleted_in_foreground(metadata) else _SOLID
 
     async def _waits_for_dependents(self, key: str) -> bool:
         """Return whether the object is deleted in the foreground and waits for its dependents."""
-        kind = self._kind_of(key)
+        kind = self._find_kind_of_key(key)
         entry = (await self.api.load_collection(kind)).get(key) if kind is not None else None
-        return entry is not None and _in_foreground(entry.decode()["metadata"])
+        return entry is not None and _is_deleted_in_foreground(entry.decode()["metadata"])
 
     async def _remove_references(self, key: str, uids: set[str]) -> None:
         """Remove an object's references to these owners."""
@@ -357,7 +359,7 @@ class GarbageCollector(Controller):
                 metadata.pop("ownerReferences", None)
             return obj
 
-        kind = self._kind_of(key)
+        kind = self._find_kind_of_key(key)
         if kind is not None:
             await amend_object(self.api, kind, key, drop_references)
 
@@ -375,7 +377,8 @@ class GarbageCollector(Controller):
 
         await amend_object(self.api, kind, entry.key, drop_finalizer)
 
-    def _kind_of(self, key: str) -> Kind | None:
+    def _find_kind_of_key(self, key: str) -> Kind | None:
+        """Return the kind of a stored object, None if it is not served or if the key is not that of an object."""
         return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _FOREIGN_SLASHES else None
 
     def _find_kind(self, group: str, name: str) -> Kind | None:
@@ -392,7 +395,7 @@ def _may_be_linked(value: bytes) -> bool:
     return len(value) > _LITTLE or value.find(_REFERENCES) >= 0 or value.find(_DELETION) >= 0
 
 
-def _in_foreground(metadata: Object) -> bool:
+def _is_deleted_in_foreground(metadata: Object) -> bool:
     """Return whether an object with this metadata is being deleted in the foreground."""
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 

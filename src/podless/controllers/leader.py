@@ -110,7 +110,7 @@ class LeaderElection:
             await asyncio.gather(self._task, return_exceptions=True)
             self._leave()
         leading = self.leading
-        await self._end()
+        await self._stop_controllers()
         if leading:
             try:
                 async with asyncio.timeout(_RENEW):
@@ -146,7 +146,7 @@ class LeaderElection:
             if self.leading and (failed or loop.time() > self._renewed + _ENDS):
                 reason = f"their start failed: {trace_error(failed)}" if failed else "the lease was not renewed"
                 log.warning("controllers: stopped: %s", reason)
-                await self._end()
+                await self._stop_controllers()
 
     async def _renew_lease(self) -> None:
         """Renew the lease, or take it if it has expired."""
@@ -163,7 +163,7 @@ class LeaderElection:
             self._renewed = now
             return
         if self.leading:
-            await self._end()
+            await self._stop_controllers()
         if not holder or holder == self.name or now > self._since + LEASE_SECONDS:
             await self._write_lease(self.name, take=True)
             self._renewed = now
@@ -219,7 +219,8 @@ class LeaderElection:
             self._running.append(controller)
             await controller.start()
 
-    async def _end(self) -> None:
+    async def _stop_controllers(self) -> None:
+        """Stop leading: cancel the start of the controllers, and stop those that run."""
         self.leading = False
         if self._work is not None:
             self._work.cancel()

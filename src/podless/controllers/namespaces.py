@@ -71,7 +71,7 @@ class NamespaceController(KindController):
         try:
             while True:
                 changed.clear()
-                objects = await self._clear(name, lambda _: changed.set(), following)
+                objects = await self._delete_content(name, lambda _: changed.set(), following)
                 await report_status(self.api, self.kind, key, partial(_report_remaining, remaining=objects), _MANAGER)
                 if not objects:
                     break
@@ -81,7 +81,7 @@ class NamespaceController(KindController):
                 leave()
         await amend_object(self.api, self.kind, key, _remove_finalizer)
 
-    async def _clear(
+    async def _delete_content(
         self, name: str, handler: EventHandler, following: dict[str, Leave]
     ) -> dict[str, RemainingObjects]:
         """Delete the namespace's content. Returns, by resource, what remains. handler: gets changes of the content.

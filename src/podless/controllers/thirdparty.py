@@ -76,9 +76,9 @@ class ThirdPartyController(KindController):
         self.api.registry.put_kind(kind)
         finalizers = resource["metadata"].get("finalizers") or ()
         if kind.terminating and CLEANUP in finalizers:
-            self.run_once(key, partial(self._take_down, key, kind))
+            self.run_once(key, partial(self._remove_objects, key, kind))
 
-    async def _take_down(self, key: str, kind: Kind) -> None:
+    async def _remove_objects(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer."""
         await empty_kind(self.api, kind)
         await amend_object(self.api, self.kind, key, _remove_finalizer)

@@ -39,13 +39,13 @@ class DeploymentController(OwnerController):
         old = [entry for entry in sets if entry is not new]
         revision, paused = max(map(_read_revision, old), default=0) + 1, obj["spec"].get("paused")
         if new is not None:
-            await self._update(obj, new, revision)
+            await self._update_deployment(obj, new, revision)
         elif not paused:
             await self._create_replica_set(obj, template_hash, revision, _allowed_replicas(obj, None, old))
             return  # the creation queues the Deployment again
         if new is not None and not paused:
-            await self._roll_step(obj, new, old)
-            await self._delete_old(obj, old)
+            await self._roll_pods(obj, new, old)
+            await self._delete_old_sets(obj, old)
         else:
             active = [entry for entry in sets if _wanted_replicas(entry)] or ([new] if new is not None else old[-1:])
             if len(active) == 1:
@@ -79,7 +79,7 @@ class DeploymentController(OwnerController):
             self.api, DEPLOYMENTS, obj, {"conditions": conditions or None}, _revision_metadata(revision)
         )
 
-    async def _update(self, obj: Object, new: Object, revision: int) -> None:
+    async def _update_deployment(self, obj: Object, new: Object, revision: int) -> None:
         """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""
         stored = new["metadata"].get("annotations") or {}
         annotations = _shared_annotations(obj)
@@ -95,8 +95,8 @@ class DeploymentController(OwnerController):
         if _read_revision(obj) != (now := max(before, revision)):
             await ask.report_status(self.api, DEPLOYMENTS, obj, {}, _revision_metadata(now))
 
-    async def _roll_step(self, obj: Object, new: Object, old: list[Object]) -> None:
-        """Move some replicas to the new ReplicaSet."""
+    async def _roll_pods(self, obj: Object, new: Object, old: list[Object]) -> None:
+        """Move as many replicas to the new ReplicaSet as maxSurge and maxUnavailable allow now."""
         await self._scale_replica_set(obj, new, _allowed_replicas(obj, new, old))
         minimum = _rollout_limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
@@ -127,7 +127,7 @@ class DeploymentController(OwnerController):
         message = f"Scaled {'up' if after > before else 'down'} replica set {name} from {before} to {after}"
         await ask.record_event(self.api, DEPLOYMENTS, obj, "ScalingReplicaSet", message, self.name)
 
-    async def _delete_old(self, obj: Object, old: list[Object]) -> None:
+    async def _delete_old_sets(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""
         empty = [item for item in old if not _wanted_replicas(item) and not _read_count(item, "replicas")]
         revision_history_limit = obj["spec"].get("revisionHistoryLimit")

@@ -59,14 +59,14 @@ class OwnerController(Controller):
         self.leave.append(clock.CURRENT.get().add_listener(self._handle_advance))
         collection = await self.api.load_collection(self.dependent_kind)
         for entry in collection.entries_under(self.dependent_kind.prefix)[0]:
-            self._note_owned(entry.key, entry.decode())
-        self.leave.append(collection.add_event_handler(self._note_thing))
+            self._record_dependent(entry.key, entry.decode())
+        self.leave.append(collection.add_event_handler(self._note_events))
 
-    def _note_thing(self, events: Sequence[CacheEvent]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            self._note_owned(event.key, event.after.decode() if event.after is not None else None)
+            self._record_dependent(event.key, event.after.decode() if event.after is not None else None)
 
-    def _note_owned(self, key: str, obj: Object | None) -> None:
+    def _record_dependent(self, key: str, obj: Object | None) -> None:
         """Record a created object, or its deletion."""
         before = self._places.pop(key, None)
         if before is not None:
@@ -82,9 +82,9 @@ class OwnerController(Controller):
             self._dependents.setdefault(owner.uid, {})[key] = obj
             self.queue.add(owner.key)
         elif obj is not None and not _is_controlled(obj):
-            self._note_free(key, obj)
+            self._record_orphan(key, obj)
 
-    def _note_free(self, key: str, obj: Object) -> None:
+    def _record_orphan(self, key: str, obj: Object) -> None:
         """Record an object without a controller, and queue the owners that may adopt it."""
         namespace = keys.namespace_of(key)
         self._free.setdefault(namespace, {})[key] = obj
@@ -172,7 +172,7 @@ class OwnerController(Controller):
                 self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
             )
             raise CreationFailed(error.message) from None
-        self._note_owned(self.dependent_kind.key(metadata["namespace"], created["metadata"]["name"]), created)
+        self._record_dependent(self.dependent_kind.key(metadata["namespace"], created["metadata"]["name"]), created)
 
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""

@@ -49,7 +49,7 @@ class VolumeController(Controller):
             if event.key.startswith(CLAIMS.prefix) and (volume := (obj.get("spec") or {}).get("volumeName")):
                 self.queue.add(VOLUMES.key("", volume))
             elif ref := (obj.get("spec") or {}).get("claimRef"):
-                self.queue.add(_of_claim(ref))
+                self.queue.add(_claim_key(ref))
 
     def _note_pods(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -62,11 +62,11 @@ class VolumeController(Controller):
         kind = next(kind for kind in (CLAIMS, VOLUMES, CLASSES) if key.startswith(kind.prefix))
         entry = self.api.collection(kind).get(key)
         if entry is not None:
-            await {CLAIMS: self._bind_claim, VOLUMES: self._update_volume, CLASSES: self._release_class}[kind](
+            await {CLAIMS: self._bind_claim, VOLUMES: self._update_volume, CLASSES: self._release_deleted_class}[kind](
                 entry.decode()
             )
 
-    async def _release_class(self, class_: Object) -> None:
+    async def _release_deleted_class(self, class_: Object) -> None:
         """Release a class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in class_["metadata"]:
             return
@@ -74,13 +74,13 @@ class VolumeController(Controller):
             entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).entries_under(kind.prefix)[0]
         )
         if not any(class_["metadata"]["name"] in _named_classes(entry.decode()) for entry in users):
-            await self._let_go(CLASSES, class_)
+            await self._remove_protection(CLASSES, class_)
 
     async def _bind_claim(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
         if "deletionTimestamp" in metadata:
-            if not self._in_use(claim):
-                await self._let_go(CLAIMS, claim)
+            if not self._is_used(claim):
+                await self._remove_protection(CLAIMS, claim)
             return
         if (claim.get("status") or {}).get("phase") == "Bound":
             return
@@ -96,7 +96,7 @@ class VolumeController(Controller):
         status = {"phase": "Bound", "accessModes": volume["accessModes"], "capacity": volume["capacity"]}
         await ask.report_status(self.api, CLAIMS, claim, status)
 
-    def _in_use(self, claim: Object) -> bool:
+    def _is_used(self, claim: Object) -> bool:
         """Return whether a pod that has not finished uses the claim."""
         metadata = claim["metadata"]
         entries = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
@@ -107,12 +107,12 @@ class VolumeController(Controller):
 
     async def _update_volume(self, volume: Object) -> None:
         ref = volume["spec"].get("claimRef") or {}
-        entry = self.api.collection(CLAIMS).get(_of_claim(ref))
+        entry = self.api.collection(CLAIMS).get(_claim_key(ref))
         claim = entry.decode() if entry is not None else None
         is_bound = claim is not None and ref.get("uid") in (None, "", claim["metadata"]["uid"])
         if "deletionTimestamp" in volume["metadata"]:
             if not is_bound:
-                await self._let_go(VOLUMES, volume)
+                await self._remove_protection(VOLUMES, volume)
             return
         phase = "Released" if ref.get("uid") and not is_bound else "Available"
         if is_bound and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
@@ -121,7 +121,7 @@ class VolumeController(Controller):
         if phase == "Released" and (volume["metadata"].get("annotations") or {}).get(_MADE_BY) == "podless":
             await ask.drop_object(self.api, VOLUMES, volume)
 
-    async def _let_go(self, kind: Kind, obj: Object) -> None:
+    async def _remove_protection(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
         finalizers = obj["metadata"].get("finalizers") or []
         remaining = [finalizer for finalizer in finalizers if finalizer != _FINALIZERS[kind.plural]]
@@ -137,7 +137,7 @@ def _named_classes(obj: Object) -> set[str]:
     return {name for name in names if name}
 
 
-def _of_claim(ref: Object) -> str:
+def _claim_key(ref: Object) -> str:
     """Return the key of the claim in a volume's claimRef."""
     return CLAIMS.key(ref.get("namespace") or "", ref.get("name") or "")
 

@@ -76,11 +76,11 @@ def _publish_nested(value: Schema) -> Schema:
     return publish_schema(value, nested=True)
 
 
-def _nested_list(value: list[Schema]) -> list[Schema] | None:
+def _publish_nested_list(value: list[Schema]) -> list[Schema] | None:
     return [_publish_nested(item) for item in value] or None
 
 
-def _nested_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
+def _publish_nested_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
     return {name: _publish_nested(value[name]) for name in sorted(value)} or None
 
 
@@ -128,9 +128,9 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "minProperties": _publish_unchanged,
     "required": _omit_zero,
     "items": lambda value: publish_schema(value),
-    "allOf": _nested_list,
-    "oneOf": _nested_list,
-    "anyOf": _nested_list,
+    "allOf": _publish_nested_list,
+    "oneOf": _publish_nested_list,
+    "anyOf": _publish_nested_list,
     "not": _publish_nested,
     "properties": _publish_children,
     "additionalProperties": _publish_additional,
@@ -155,7 +155,7 @@ _PLAN: _Plan = {
 # in allOf, oneOf, anyOf and not, children are conditions as well, and additionalProperties is not published
 _NESTED: _Plan = _PLAN | {
     "items": (_ORDER["items"], _publish_nested),
-    "properties": (_ORDER["properties"], _nested_children),
+    "properties": (_ORDER["properties"], _publish_nested_children),
     "additionalProperties": (_ORDER["additionalProperties"], lambda value: None),
 }
 
@@ -173,20 +173,20 @@ def _find_steps(keywords: tuple[str, ...]) -> _Steps:
 
 
 @bounded_cache(1024)
-def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
+def _find_nested_steps(keywords: tuple[str, ...]) -> _Steps:
     return _plan_steps(_NESTED, keywords)
 
 
-_SHOWN_OTHERWISE = ("array", "", None)
+_CONVERTED_TYPES = ("array", "", None)
 # keywords that both versions show as they are, unless their value is empty
 _SAME = frozenset(
     ("description", "type", "format", "title", "maxLength", "minLength", "pattern", "maxItems", "minItems")
 )
 _SAME |= {"maxProperties", "minProperties", "required"}
-_LOOKED_AT = 3  # levels; each node is visited by so many of its ancestors at most
+_MAX_LEVELS = 3  # levels; each node is visited by so many of its ancestors at most
 
 
-def _is_unchanged(schema: Schema, levels: int = _LOOKED_AT) -> bool:
+def _is_unchanged(schema: Schema, levels: int = _MAX_LEVELS) -> bool:
     """Return whether both versions certainly show a schema as it is. It costs less than the walk that converts it."""
     for keyword, value in schema.items():
         if keyword in _SAME:
@@ -194,7 +194,7 @@ def _is_unchanged(schema: Schema, levels: int = _LOOKED_AT) -> bool:
                 return False
         elif keyword == "properties" and levels and value:
             for child in each(value).values():
-                if (len(child) != 1 or child.get("type") in _SHOWN_OTHERWISE) and not _is_unchanged(child, levels - 1):
+                if (len(child) != 1 or child.get("type") in _CONVERTED_TYPES) and not _is_unchanged(child, levels - 1):
                     return False
         elif keyword != "items" or not levels or not value or not _is_unchanged(value, levels - 1):
             return False
@@ -211,7 +211,7 @@ def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
         return {"type": kind}  # fast path: most nodes are only a type
     if not nested and _is_unchanged(schema):
         return schema
-    published = _run_steps(schema, _nested_steps if nested else _find_steps)
+    published = _run_steps(schema, _find_nested_steps if nested else _find_steps)
     return _unfold_all_of(published) if "x-kubernetes-int-or-string" in published and not nested else published
 
 
@@ -243,16 +243,16 @@ def _unfold_all_of(schema: Schema) -> Schema:
 
 _CHILDREN = ("items", "properties")
 # the plan of version 2, without keywords that it lacks; `nullable` shows as the absence of other keywords
-_V2_PLAN: _Plan = {
+_V2_CHILDLESS_PLAN: _Plan = {
     keyword: known
     for keyword, known in _PLAN.items()
     if keyword not in ("allOf", "oneOf", "anyOf", "not", "default", "nullable", *_CHILDREN)
 }
-_V2_PLAN["additionalProperties"] = (
+_V2_CHILDLESS_PLAN["additionalProperties"] = (
     _ORDER["additionalProperties"],
     lambda value: value if isinstance(value, bool) else convert_to_v2(value),
 )
-_LOSSY: _Plan = _V2_PLAN | {
+_V2_PLAN: _Plan = _V2_CHILDLESS_PLAN | {
     "items": (_ORDER["items"], lambda value: convert_to_v2(value)),
     "properties": (
         _ORDER["properties"],
@@ -262,17 +262,17 @@ _LOSSY: _Plan = _V2_PLAN | {
 
 
 def _convert_part(child: Schema) -> Schema:
-    return child if len(child) == 1 and child.get("type") not in _SHOWN_OTHERWISE else convert_to_v2(child)
+    return child if len(child) == 1 and child.get("type") not in _CONVERTED_TYPES else convert_to_v2(child)
 
 
 @bounded_cache(1024)
-def _lossy_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_LOSSY, keywords)
-
-
-@bounded_cache(1024)
-def _said_steps(keywords: tuple[str, ...]) -> _Steps:
+def _find_v2_steps(keywords: tuple[str, ...]) -> _Steps:
     return _plan_steps(_V2_PLAN, keywords)
+
+
+@bounded_cache(1024)
+def _find_v2_childless_steps(keywords: tuple[str, ...]) -> _Steps:
+    return _plan_steps(_V2_CHILDLESS_PLAN, keywords)
 
 
 def convert_to_v2(schema: Schema) -> Schema:
@@ -287,7 +287,7 @@ def convert_to_v2(schema: Schema) -> Schema:
     if _is_unchanged(schema):
         return schema
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
-    converted = _run_steps(schema, _said_steps if null or free else _lossy_steps)
+    converted = _run_steps(schema, _find_v2_childless_steps if null or free else _find_v2_steps)
     kind = converted.get("type")
     if kind and (null or (kind == "array" and "items" not in converted) or (free and kind == "object")):
         del converted["type"]

@@ -23,7 +23,7 @@ Document = dict[str, Any]
 
 _SECURITY: Document = {"securityDefinitions": {"BearerToken": BEARER}, "security": [{"BearerToken": []}]}
 _NESTED = ("items", "additionalProperties")
-_NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
+_CONVERTED_KEYWORDS = ("default", "allOf", "oneOf", "properties")
 
 
 def convert_schema(schema: Document) -> Document:
@@ -37,7 +37,7 @@ def convert_schema(schema: Document) -> Document:
             flat[key] = DEFINITIONS + value[len(REF) :]
         elif key in _NESTED:
             flat[key] = convert_schema(value)
-        elif key not in _NOT_AS_IT_IS:
+        elif key not in _CONVERTED_KEYWORDS:
             flat[key] = value
     if "oneOf" in schema:
         flat["type"] = "string"  # quantities and int-or-string: one of several types becomes a string

@@ -96,11 +96,11 @@ def table_layout(kind: Kind, version: Version) -> TableLayout:
     """Return the layout of a version: its columns, or Name and Age; built-in kinds have their own."""
     return kind.derive(
         ("table", version.name),
-        lambda: custom_layout(version.columns) if kind.custom else built_in(kind.group, kind.plural),
+        lambda: custom_layout(version.columns) if kind.custom else builtin_layout(kind.group, kind.plural),
     )
 
 
-def built_in(group: str, plural: str) -> TableLayout:
+def builtin_layout(group: str, plural: str) -> TableLayout:
     """Return the layout of a built-in kind."""
     folder = folder_of(group)
     module = shared.import_readers(folder)
@@ -187,7 +187,7 @@ def _format_cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):
-        return _go_json(value)
+        return _encode_go_json(value)
     if value is None:
         return "<no value>"
     if isinstance(value, bool):
@@ -195,7 +195,7 @@ def _format_cell(value: Any) -> str:
     return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.format_float(float(value))
 
 
-def _go_json(value: Any) -> str:
+def _encode_go_json(value: Any) -> str:
     text = serializer.encode_sorted(value).decode()
     charge(len(text) // _LETTERS)
     return text
