@@ -19,6 +19,7 @@ from podless.schema.node import Node, copy_value
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
 
+_RULES = "x-kubernetes-validations"
 # the path from the resource: names of fields, None for the items of a list
 Steps = tuple[str | None, ...]
 
@@ -58,7 +59,10 @@ class _DefaultWalk:
 
     def validate_outside_metadata(self, node: Node, path: Path) -> list[FieldError]:
         """Validate a default outside metadata."""
-        value = copy_value(node.raw["default"])
+        value = node.raw["default"]
+        if not isinstance(value, dict | list):  # most defaults: nothing inside can be unknown or malformed
+            return self.validate_value(value, node, path)
+        value = copy_value(value)
         errors = []
         if self.pruned:
             prune.prune_value(value, node, embedded=node.embedded)
@@ -92,7 +96,7 @@ class _DefaultWalk:
     def validate_value(self, value: Any, node: Node, path: Path) -> list[FieldError]:
         """Return the errors of a value by the schema; without any, those by its rules."""
         errors = check.validate_value(value, node, path)
-        if not errors and self.expressions is not None:
+        if not errors and self.expressions is not None and (isinstance(value, dict | list) or _RULES in node.raw):
             errors = self.expressions.default(node.raw, field.format_path(path), value)
         return errors
 

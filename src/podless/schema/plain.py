@@ -62,7 +62,7 @@ def mentions_any(schema: Schema, *texts: bytes) -> bool:
         encoded = serializer.encode_for_comparison(schema)
     except RecursionError:
         return True
-    return any(text in encoded for text in each(texts))
+    return any(encoded.rfind(text) >= 0 for text in each(texts))  # quicker than `in`
 
 
 @dataclass(slots=True)
