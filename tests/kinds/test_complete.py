@@ -14,6 +14,7 @@ from podless.apis import catalog
 from podless.codec import serializer
 from podless.fields import managers
 from podless.kinds import validation, view
+from podless.kinds import version as kinds_version
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Timeout
@@ -167,3 +168,18 @@ def test_no_check_of_a_kind_is_lost_when_two_threads_use_a_fresh_one() -> None:
 
 def _note(kind: Kind, told: list[Any]) -> None:
     told.extend(write(kind))
+
+
+def test_the_shapes_of_fields_are_read_from_the_schema_that_the_walks_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, decoded = custom(), list[bytes]()
+
+    def read(stored: bytes) -> dict[str, Any]:
+        decoded.append(stored)
+        return read_schemas(stored)
+
+    read_schemas = kinds_version._read_schemas
+    monkeypatch.setattr(kinds_version, "_read_schemas", read)
+    for version in kind.versions:
+        kind.strategy.decode(kind, version, whole(GOOD, version.name), [])
+        fieldmanager.endpoint_of(Call(kind, version, "b", "a"))
+    assert len(decoded) == len(kind.versions)

@@ -64,6 +64,9 @@ class CustomStrategy(Strategy[Kind]):
         parts = make_once(compiled.table, "schema parts", lambda: SharedParts(compiled.count_bytes))
         return schemas.Schema.compile(version.schema, self._preserve, parts)
 
+    def get_openapi(self, version: Version) -> Object:
+        return self.get_schema(version).openapi
+
     def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
         expressions = self._compiled.expressions.get((version.name, with_floats))

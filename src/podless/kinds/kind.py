@@ -160,12 +160,13 @@ class Kind:
         struct = self.struct_of(version)
         return self.derive(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
-    def structural_schema(self, version: Version) -> dict[str, Any] | None:
+    def structural_schema(self, version: Version, *, compiled: bool = False) -> dict[str, Any] | None:
         """Return a custom kind's schema in one version if it is structural, for merging and publishing.
 
-        Only kinds that keep unknown fields can have another schema.
+        Only kinds that keep unknown fields can have another schema. compiled: the schema that the compiled form keeps;
+        do not change it.
         """
-        schema = version.schema
+        schema = self.strategy.get_openapi(version) if compiled else version.schema
         if schema is None or not self.preserve:
             return schema
         from podless.schema.definition import is_structural

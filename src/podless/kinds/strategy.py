@@ -146,6 +146,10 @@ class Strategy(Generic[K]):
         """Return the fields of a version that is read but not served."""
         return None
 
+    def get_openapi(self, version: Version) -> dict[str, Any] | None:
+        """Return the openAPIV3Schema of a version, decoded once. Do not change it."""
+        return version.schema
+
     def decode_admitted(
         self, kind: K, version: Version, obj: Object, before: Object | None, unknown: list[str]
     ) -> tuple[Object, bool]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.dataclass import dataclass
-
-if TYPE_CHECKING:
-    pass
+from podless.runtime.gcpause import pause_gc
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,8 @@ class GivenSchema:
 
 def _read_schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
     """Return the schemas of a stored definition by version."""
-    versions = serializer.decode_own(stored)["spec"]["versions"]
+    with pause_gc():  # it would run several times during one long step
+        versions = serializer.decode_own(stored)["spec"]["versions"]
     return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
 
 

@@ -482,5 +482,7 @@ def make_key(node: Node) -> bytes:
 
 def has_dropped_nulls(node: Node) -> bool:
     """Return whether any default in a schema holds a null that the schema drops elsewhere."""
+    if not has_nulls(node.raw):
+        return False
     raws = (raw for raw in definition.walk_nodes(node.raw) if isinstance(raw.get("default"), dict | list))
     return any(has_nulls(raw["default"]) and defaulting.holds_dropped_null(Node(raw)) for raw in raws)

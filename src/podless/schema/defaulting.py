@@ -84,7 +84,7 @@ def _known_default(node: Node) -> tuple[Any, int]:
 
 def _given_default(node: Node) -> tuple[Any, int]:
     value = node.raw["default"]
-    if isinstance(value, _HOLDERS):
+    if isinstance(value, _HOLDERS) and value:
         value = copy_value(value)
         prune.prune_value(value, node, embedded=node.embedded)
         embedded.coerce_embedded(value, node, drop=True)

@@ -20,6 +20,10 @@ from podless.schema.enums import Enum
 from podless.schema.regex import Matcher, make_matcher
 
 EMPTY: dict[str, Any] = {}
+_NO_KEYS: list[str] = []
+# the types of a node, which nodes share
+_TYPES = {name: (name,) for name in ("object", "array", "string", "integer", "number", "boolean")}
+_INT_OR_STRING = ("integer", "string")
 # keywords that do not affect the walk of a value; the object above it fills in its default
 _ANNOTATIONS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
@@ -55,9 +59,9 @@ class Node:
         self.int_or_string = bool(raw.get("x-kubernetes-int-or-string"))
         kind: str = raw.get("type") or ""
         if self.int_or_string and not plain:
-            self.types: tuple[str, ...] = ("integer", "string")
+            self.types: tuple[str, ...] = _INT_OR_STRING
         else:
-            self.types = (kind,) if kind else ()
+            self.types = _TYPES.get(kind) or ((kind,) if kind else ())
         name: str = raw.get("format") or ""
         self.format = name if plain else formats.narrow_format(name, self.types)
         self.deep = not _DEEP.isdisjoint(raw)
@@ -65,7 +69,7 @@ class Node:
         self.preserve = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
         self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
         self.list_type: str = raw.get("x-kubernetes-list-type") or ""
-        self.list_keys: list[str] = raw.get("x-kubernetes-list-map-keys") or []
+        self.list_keys: list[str] = raw.get("x-kubernetes-list-map-keys") or _NO_KEYS
         self.map_keys = map_keys(raw)
         self.properties: dict[str, Any] = raw.get("properties") or EMPTY
         additional = raw.get("additionalProperties")

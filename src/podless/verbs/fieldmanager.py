@@ -81,7 +81,9 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 def _find_shape(kind: Kind, version: Version) -> Shape:
     """Return the shape of a custom kind's version. All endpoints share it: it is ten times as large as the schema."""
-    return kind.derive(("fields", version.name), lambda: schema_shape(kind.structural_schema(version), kind.preserve))
+    return kind.derive(
+        ("fields", version.name), lambda: schema_shape(kind.structural_schema(version, compiled=True), kind.preserve)
+    )
 
 
 def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
