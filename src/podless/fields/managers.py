@@ -220,7 +220,7 @@ def update_managed_fields(
     settled = settled and (sent_entries is None or sent_entries == stored_entries)
     owner = FieldOwner(manager or "unknown", "Update", target.version, target.subresource)
     try:
-        before, compared = target.blank if old is None else _drop_managed_fields(old), None
+        before, compared = target.blank if old is None else drop_managed_fields(old), None
         if old is not None and find_replaced(new["metadata"], before["metadata"]) == []:
             before["metadata"] = new["metadata"]  # the identical value needs no comparison
         if settled and stored_entries and (owned := _fields_of_only(owner, stored_entries, target.version)):
@@ -342,7 +342,7 @@ def apply_object(
     """
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
-    base = target.blank if live is None else _drop_managed_fields(live)
+    base = target.blank if live is None else drop_managed_fields(live)
     entries = live["metadata"].get("managedFields") or [] if live is not None else []
     owner = FieldOwner(manager, "Apply", "", target.subresource)
     try:
@@ -453,7 +453,7 @@ def settle_times(obj: Object, old: Object) -> None:
         return
     if any(_drop_time(entry) != _drop_time(other) for entry, other in zip(entries, managed_fields, strict=True)):
         return
-    if equal_values(_drop_managed_fields(obj), _drop_managed_fields(old)):
+    if equal_values(drop_managed_fields(obj), drop_managed_fields(old)):
         obj["metadata"]["managedFields"] = managed_fields
 
 
@@ -461,7 +461,8 @@ def _drop_time(entry: Entry) -> Entry:
     return {key: item for key, item in entry.items() if key != "time"}
 
 
-def _drop_managed_fields(obj: Object) -> Object:
+def drop_managed_fields(obj: Object) -> Object:
+    """Return the object without managedFields; its other parts are shared."""
     metadata = obj["metadata"].copy()
     metadata.pop("managedFields", None)
     return {**obj, "metadata": metadata}

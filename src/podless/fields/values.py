@@ -18,6 +18,8 @@ def equal_values(left: Any, right: Any) -> bool:
             return True
         if left != right:
             return False
+        if type(left) is dict and find_replaced(left, right) == []:
+            return True
         if serializer.encode_for_comparison(left) == serializer.encode_for_comparison(right):  # the most frequent case
             return True
     if type(left) in (dict, list):

@@ -167,7 +167,12 @@ def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> 
         else _decode_custom(write, merged, live)
     )
     # parts that an apply does not change stay as they were converted, without defaults of the request's version
-    is_unchanged = live is not None and write.prune_late and not write.shared and _is_same(write.obj, live)
+    is_unchanged = (
+        live is not None
+        and write.prune_late
+        and not write.shared
+        and values.equal_values(write.obj, managers.drop_managed_fields(live))
+    )
     steps.fit_to_path(write)
     call.schema_valid = False
     if not is_unchanged:
@@ -205,7 +210,7 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
     """Decode a custom object, which is pruned after validation. Raises Internal."""
     write.prune_late = True
     metadata = merged.get("metadata") or {}
-    if live is not None and _is_unchanged(metadata, live["metadata"]):
+    if live is not None and values.equal_values(metadata, managers.drop_managed_fields(live)["metadata"]):
         return merged
     try:
         merged["metadata"] = _decode_metadata(metadata)
@@ -213,21 +218,6 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
         description = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({description}) to proper version: {error}") from None
     return merged
-
-
-def _is_same(merged: Object, live: Object) -> bool:
-    """Return whether a merged custom object equals the live one, except in managedFields."""
-    return merged.keys() == live.keys() and all(
-        _is_unchanged(item, live[name]) if name == "metadata" else values.equal_values(item, live[name])
-        for name, item in merged.items()
-    )
-
-
-def _is_unchanged(metadata: Object, live: Object) -> bool:
-    """Return whether metadata equals that of the stored object, except managedFields."""
-    stored = live.copy()
-    stored.pop("managedFields", None)
-    return values.equal_values(metadata, stored)
 
 
 def _decode_metadata(metadata: Object) -> Object:
