@@ -132,12 +132,14 @@ def format_syntax(item: Any) -> str:
 
 
 def format_interface(item: Any) -> str:
-    """Return a value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
+    """Return a decoded value in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
     if isinstance(item, dict):
         entries = (f"{quote(key)}:{format_interface(item[key])}" for key in sort_texts(each(item)))
         return f"map[string]interface {{}}{{{', '.join(entries)}}}"
     if isinstance(item, list):
         return f"[]interface {{}}{{{', '.join(map(format_interface, each(item)))}}}"
+    if isinstance(item, GoValue):
+        return item.code
     return "interface {}(nil)" if item is None else format_value(item)
 
 
@@ -210,3 +212,13 @@ def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
     if number > limit:
         raise ValueError(f"strconv.{name}: parsing {quote(text)}: value out of range")
     return -number if text[0] == "-" else number
+
+
+def parse_uint(text: str) -> int:
+    """Return an unsigned 64-bit decimal number. Raises ValueError with the text of Go's strconv.ParseUint."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
+    number = parse_natural(text)
+    if number >= 1 << 64:
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
+    return number

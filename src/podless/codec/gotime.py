@@ -277,9 +277,7 @@ def parse_span(text: str) -> int:
     for match in _WORDS.finditer(text):
         if not match[2]:
             continue
-        count = _count_value(match[1])
-        if count is None or count >= _LARGEST:
-            raise ValueError(f"strconv.Atoi: parsing {gotext.quote(match[1])}: value out of range")
+        count = gotext.parse_int(match[1], name="Atoi")
         unit = match[2].lower()
         for names, scale in _UNITS:
             if unit in names or unit.startswith(names[-1]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.codec import gotext
-from podless.fields import elements, values
+from podless.fields import elements
 from podless.fields.items import make_element, name_items
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape
 from podless.meta.field import MAX
@@ -126,7 +126,7 @@ def _describe_misfit(value: Any, shape: Shape) -> str:
         kind = value.kind if isinstance(value, gotext.GoValue) else _GO_TYPES[type(value)]
         return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
-        return f"expected string, got &value.valueUnstructured{{Value:{values.format_syntax(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{gotext.format_interface(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
     return f"expected {expected}, got &{{{gotext.format_plain(value)}}}"
 

@@ -1,4 +1,4 @@
-"""Compares and prints decoded values as merging does."""
+"""Compares decoded values as merging does."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from itertools import compress
 from operator import is_not
 from typing import Any
 
-from podless.codec import gotext, serializer
+from podless.codec import serializer
 from podless.runtime.meter import charge
-from podless.runtime.sorting import sort_texts
 
 
 def equal_values(left: Any, right: Any) -> bool:
@@ -38,19 +37,3 @@ def find_replaced(new: dict[str, Any], old: dict[str, Any]) -> list[str] | None:
     if new.keys() != old.keys():
         return None
     return list(compress(new, map(is_not, new.values(), map(old.__getitem__, new))))
-
-
-def format_syntax(value: Any) -> str:
-    """Return a value as Go's %#v prints it: []interface {}{"x", 1}."""
-    if isinstance(value, dict | list):
-        charge(len(value))
-    if isinstance(value, dict):
-        inside = ", ".join(f"{gotext.quote(name)}:{format_syntax(value[name])}" for name in sort_texts(value))
-        return f"map[string]interface {{}}{{{inside}}}"
-    if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(map(format_syntax, value))}}}"
-    if value is None:
-        return "interface {}(nil)"
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        value = float(value)  # as Go has an integer over 64 bits
-    return value.code if isinstance(value, gotext.GoValue) else gotext.format_value(value)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
-from podless.codec import serializer
+from podless.codec import gotext, serializer
 from podless.history.change import GROUP
 from podless.history.definition import make_history_kind
 from podless.history.moments import NO_LOG, explain_forgotten, parse_moment
@@ -108,7 +108,7 @@ class HistoryAnswers:
     async def make_watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""
         reader = self._open_reader()
-        since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else 0
+        since = gotext.parse_uint(chosen.revision) if chosen.revision.isdigit() else 0
         after = await reader.sequence_of(since or self._api.cache.revision)
         return LogWatch(self, reader, call, form, chosen, after).make_stream()
 
@@ -149,7 +149,7 @@ class HistoryAnswers:
     async def get_past(self, call: Call) -> Single:
         """Return an object as it was at a revision. Raises NotFound, Expired, BadRequest, Timeout, StoreError."""
         try:
-            revision = options.parse_revision(options.read_text(call, "resourceVersion"))
+            revision = gotext.parse_uint(options.read_text(call, "resourceVersion"))
         except ValueError as error:
             text = options.revision_error(options.read_text(call, "resourceVersion"), error)
             raise BadRequest(f"invalid resource version: {text}") from None

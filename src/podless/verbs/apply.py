@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from podless.cache.entry import Entry
-from podless.codec import serializer, yamlasjson
+from podless.codec import gotext, serializer, yamlasjson
 from podless.fields import managers, values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
@@ -261,7 +261,7 @@ def check_revision(write: ApplyWrite) -> None:
         metadata.pop("resourceVersion", None)
     try:
         if resource_version:
-            options.parse_revision(resource_version)
+            gotext.parse_uint(resource_version)
     except ValueError as error:
         raise Internal(str(error)) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podless.apis.core.components import list_components
 from podless.cache.watchcache import WatchCache
+from podless.codec import gotext
 from podless.meta.errors import BadRequest, Internal
 from podless.runtime.release import has
 from podless.verbs import options
@@ -17,7 +18,7 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     requested = options.read_text(call, "resourceVersion") if call.query else ""
     if requested:
         try:
-            revision = options.parse_revision(requested)
+            revision = gotext.parse_uint(requested)
         except ValueError as error:
             text = options.revision_error(requested, error)
             if not call.kind.strategy.reads.cached:

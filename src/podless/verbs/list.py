@@ -9,7 +9,7 @@ from typing import NamedTuple
 from podless.apis.core.components import list_components
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.codec import gobase64, serializer
+from podless.codec import gobase64, gotext, serializer
 from podless.kinds import view
 from podless.meta.errors import BadRequest, Expired, Internal
 from podless.runtime.release import has
@@ -18,7 +18,7 @@ from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
-from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
+from podless.verbs.options import ListOptions, revision_error, too_large
 
 Match = Callable[[Entry], bool]
 
@@ -235,7 +235,7 @@ def find_wanted_revision(options: ListOptions, token: ContinueToken | None, curr
     if token is not None and options.revision not in ("", "0"):
         raise BadRequest("specifying resource version is not allowed when using continue")
     try:
-        requested = token.revision if token is not None else parse_revision(options.revision or "0")
+        requested = token.revision if token is not None else gotext.parse_uint(options.revision or "0")
     except ValueError as error:
         text = revision_error(options.revision, error)
         if paged or options.limit or options.match == "Exact" or has("BadRevisions"):

@@ -106,16 +106,6 @@ def parse_int(value: str) -> int:
         raise BadRequest(str(error)) from None
 
 
-def parse_revision(value: str) -> int:
-    """Parse a resourceVersion. Raises ValueError with Go's text."""
-    if not (value.isascii() and value.isdigit()):
-        raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: invalid syntax")
-    number = gotext.parse_natural(value)
-    if number >= 1 << 64:
-        raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: value out of range")
-    return number
-
-
 def revision_error(value: str, error: ValueError) -> str:
     """Return the error text for an invalid resourceVersion."""
     return f"resourceVersion: Invalid value: {gotext.quote(value)}: {error}"

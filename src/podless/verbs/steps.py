@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from podless.auth.attributes import AccessDenied, Attributes
-from podless.codec import sentfloats
+from podless.codec import gotext, sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
 from podless.fields.values import find_replaced
@@ -109,7 +109,7 @@ def check_new_revision(write: Write) -> None:
     if not text:
         return
     try:
-        revision = options_.parse_revision(text)
+        revision = gotext.parse_uint(text)
     except ValueError:
         return
     if revision:
@@ -136,7 +136,7 @@ def read_revision(metadata: Object) -> int:
     """Return the client's resourceVersion, 0 for none. Raises Internal for an invalid one."""
     resource_version = metadata.get("resourceVersion") or ""
     try:
-        return options_.parse_revision(resource_version) if resource_version else 0
+        return gotext.parse_uint(resource_version) if resource_version else 0
     except ValueError as error:
         raise Internal(str(error)) from None
 

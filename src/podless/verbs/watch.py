@@ -11,12 +11,13 @@ from podless.cache.entry import Entry
 from podless.cache.events import Batch, CacheEvent
 from podless.cache.fanout import Follower
 from podless.cache.watchcache import WatchCache
+from podless.codec import gotext
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import HistoryCompacted
 from podless.verbs.call import API, Call
 from podless.verbs.list import Match, make_selector, needs_decoding
-from podless.verbs.options import ListOptions, parse_revision, revision_error
+from podless.verbs.options import ListOptions, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -148,7 +149,7 @@ class Watch:
     def _parse_revision(self) -> int:
         revision = self.options.revision
         try:
-            return parse_revision(revision) if revision else 0
+            return gotext.parse_uint(revision) if revision else 0
         except ValueError as error:
             raise Internal(revision_error(revision, error)) from None
 

@@ -132,14 +132,7 @@ def _read_since_time(call: Call) -> str:
 
 def _read_number(call: Call, name: str) -> int | None:
     text = options.read_text(call, name)
-    if not text:
-        return None
-    digits = text[1:] if text[0] in "+-" else text
-    if not (digits.isascii() and digits.isdigit()):
-        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    if len(digits) > 18:
-        raise BadRequest(f'strconv.ParseInt: parsing "{text}": value out of range')
-    return int(text)
+    return options.parse_int(text) if text else None
 
 
 async def _check_stream(api: API, call: Call, *, upgrade: bool) -> None:

@@ -53,9 +53,7 @@ def compare_versions(left: Semver, right: Semver) -> int:
 
 
 def _parse_number(text: str, name: str) -> int:
-    if not text or any(char not in _DIGITS for char in charge_each(text)):
-        if not text:
-            raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
+    if any(char not in _DIGITS for char in charge_each(text)):
         raise EvaluationError(f"Invalid character(s) found in {name} number {gotext.quote(text)}")
     if len(text) > 1 and text[0] == "0":
         raise EvaluationError(f"{name.capitalize()} number must not contain leading zeroes {gotext.quote(text)}")
@@ -63,9 +61,10 @@ def _parse_number(text: str, name: str) -> int:
 
 
 def _parse_unsigned(text: str) -> int:
-    if len(text) > 20 or int(text) >= 1 << 64:
-        raise EvaluationError(f"strconv.ParseUint: parsing {gotext.quote(text)}: value out of range")
-    return int(text)
+    try:
+        return gotext.parse_uint(text)
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None
 
 
 def _wrap_signed(number: int) -> int:

@@ -121,8 +121,6 @@ def compile_rule(spec: RuleSpec, declared: Declared, new: Release = NEWEST) -> V
     transition = compiled.uses("oldSelf")
     try:
         compiled.check_constants()
-    except ProgramError as error:
-        return ValidationRule(spec, error=f"program instantiation failed: {error}", uses_old_self=transition)
     except CelError as error:
         return ValidationRule(spec, error=f"program instantiation failed: {error}", uses_old_self=transition)
     message, message_error = _compile_message(spec, root, declared, new)
