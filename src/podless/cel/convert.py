@@ -11,16 +11,7 @@ from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
-from podless.codec import gobase64, gotime, serializer
-
-_GO = {
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    list: "[]interface {}",
-    dict: "map[string]interface {}",
-}
+from podless.codec import gobase64, gotext, gotime, serializer
 
 
 class SchemalessValue:
@@ -88,25 +79,25 @@ def _convert_object(decl: Decl, value: Any) -> Any:
 def _convert_double(decl: Decl, value: Any) -> float:
     if value.__class__ is float or value.__class__ is int:
         return float(value)
-    raise EvaluationError(f"invalid data, expected float, got {_GO.get(value.__class__, '')}")
+    raise EvaluationError(f"invalid data, expected float, got {gotext.name_type(value)}")
 
 
 def _convert_int(decl: Decl, value: Any) -> int:
     if value.__class__ is int:
         return int(value)
-    raise EvaluationError(f"invalid data, expected int, got {_GO.get(value.__class__, '')}")
+    raise EvaluationError(f"invalid data, expected int, got {gotext.name_type(value)}")
 
 
 def _convert_bool(decl: Decl, value: Any) -> bool:
     if value.__class__ is bool:
         return bool(value)
-    raise EvaluationError(f"invalid data, expected bool, got {_GO.get(value.__class__, '')}")
+    raise EvaluationError(f"invalid data, expected bool, got {gotext.name_type(value)}")
 
 
 def _convert_text(decl: Decl, value: Any) -> str:
     if value.__class__ is str:
         return str(value)
-    raise EvaluationError(f"invalid data, expected string, got {_GO.get(value.__class__, '')}")
+    raise EvaluationError(f"invalid data, expected string, got {gotext.name_type(value)}")
 
 
 def _convert_int_or_string(decl: Decl, value: Any) -> Any:

@@ -23,6 +23,18 @@ _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
+# the types into which Go decodes JSON, as %T prints them
+TYPE_NAMES: dict[type, str] = {
+    type(None): "<nil>",
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
+
+
 class Literal(str):
     """A text that errors show without quotes or escapes."""
 
@@ -45,6 +57,11 @@ class Stringer(Named):
     """A string of a Go type with a String method: Go's syntax shows it without quotes."""
 
     __slots__ = ()
+
+
+def name_type(value: Any) -> str:
+    """Return the type into which Go decodes a JSON value."""
+    return TYPE_NAMES.get(type(value), "")
 
 
 def quote(text: str) -> str:

@@ -18,7 +18,6 @@ from podless.runtime.meter import MAX_UNCHARGED, charge, each
 Fault = tuple[str, str]  # (path, text)
 
 _ONE = 1  # children of a value that need no charge: only trees whose nodes have more children grow large
-_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
 def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
@@ -123,7 +122,7 @@ def _describe_misfit(value: Any, shape: Shape) -> str:
     if shape.map is not None:
         return f"expected map, got &{{{gotext.format_plain(value)}}}"
     if shape.scalar == "numeric":
-        kind = value.kind if isinstance(value, gotext.GoValue) else _GO_TYPES[type(value)]
+        kind = value.kind if isinstance(value, gotext.GoValue) else gotext.name_type(value)
         return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
         return f"expected string, got &value.valueUnstructured{{Value:{gotext.format_interface(value)}}}"

@@ -62,15 +62,7 @@ _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
 _DELETE = "$deleteFromPrimitiveList/"
 _ORDER = "$setElementOrder/"
-_GO_TYPES = {
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    type(None): "%!s(<nil>)",
-}
+_GO_TYPES = {**gotext.TYPE_NAMES, type(None): "%!s(<nil>)"}
 
 
 def check_strategic_patch(patch: Any) -> dict[str, Any]:

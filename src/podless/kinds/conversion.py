@@ -67,7 +67,6 @@ def _review_type(version: str) -> Struct:
 
 
 _REVIEWS = {f"{_GROUP}/{version}": _review_type(version) for version in ("v1", "v1beta1")}
-_GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}", type(None): "<nil>"}
 
 
 class ConversionFailed(Internal):
@@ -373,7 +372,7 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if "metadata" not in after:
         raise _InvalidReview("invalid metadata: missing metadata in converted object")
     if not isinstance(metadata, dict):
-        raise _InvalidReview(f"invalid metadata: invalid metadata of type {_go_type(metadata)} in input object")
+        raise _InvalidReview(f"invalid metadata: invalid metadata of type {gotext.name_type(metadata)} in input object")
     return {**after, "metadata": _restore_metadata(present, named)}
 
 
@@ -393,11 +392,13 @@ def _restore_metadata(before: Object, after: Object) -> Object:
             continue
         if not isinstance(converted, dict):
             raise _InvalidReview(
-                f"invalid metadata: invalid metadata.{field} of type {_go_type(converted)} in converted object"
+                f"invalid metadata: invalid metadata.{field} of type {gotext.name_type(converted)} in converted object"
             )
         for key, value in converted.items():
             if not isinstance(value, str):
-                problem = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
+                problem = (
+                    f"metadata.{field}[{key}] must be a string, but is {gotext.name_type(value)} in converted object"
+                )
                 raise _InvalidReview(f"invalid metadata: {problem}")
         if converted != before.get(field):
             _check_map(field, converted)
@@ -413,10 +414,6 @@ def _check_map(field: str, values: dict[str, str]) -> None:
     errors = check(values, "metadata.labels" if field == "labels" else "metadata.annotation")
     if errors:
         raise _InvalidReview(f"invalid metadata: {join_errors(errors)}")
-
-
-def _go_type(value: Any) -> str:
-    return _GO_TYPES.get(type(value), "map[string]interface {}")
 
 
 # entries in other versions

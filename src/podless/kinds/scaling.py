@@ -13,15 +13,6 @@ from podless.meta import field
 from podless.meta.field import FieldError
 
 _MAX = 2**31 - 1
-_GO_TYPES = {
-    type(None): "<nil>",
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    list: "[]interface {}",
-    dict: "map[string]interface {}",
-}
 
 
 def validate_scale(obj: dict[str, Any], scale: Scale | None, *, required: bool = True) -> list[FieldError]:
@@ -70,9 +61,11 @@ def read_typed(obj: dict[str, Any], path: str, expected: type) -> tuple[Any, str
         if name not in value:
             return None, ""
         value = value[name]
-    return (value, "") if type(value) is expected else (None, _explain_type(reached, value, _GO_TYPES[expected]))
+    if type(value) is expected:
+        return value, ""
+    return None, _explain_type(reached, value, gotext.TYPE_NAMES[expected])
 
 
 def _explain_type(path: str, value: Any, expected: str) -> str:
-    actual = _GO_TYPES[type(value)]
-    return f"{path} accessor error: {gotext.format_plain(value)} is of the type {actual}, expected {expected}"
+    found = f"{gotext.format_plain(value)} is of the type {gotext.name_type(value)}"
+    return f"{path} accessor error: {found}, expected {expected}"
