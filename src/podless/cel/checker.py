@@ -30,21 +30,15 @@ class FieldTypes(Protocol):
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, None if it does not exist."""
-
-    def can_construct(self, struct: str) -> bool:
-        """Return whether expressions may construct a struct type."""
-
-
-class NoFields:
-    """An environment without struct types."""
-
-    def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return None: there are no fields."""
         return None
 
     def can_construct(self, struct: str) -> bool:
-        """Return False: no struct can be constructed."""
+        """Return whether expressions may construct a struct type."""
         return False
+
+
+class NoFields(FieldTypes):
+    """An environment without struct types."""
 
 
 # fields of the wrapper messages, which are plain values

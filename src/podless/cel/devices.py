@@ -6,10 +6,10 @@ Source: k8s.io/dynamic-resource-allocation cel, with the features that a server 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from podless.cel import cost, library, macros, program, types
 from podless.cel.bounds import run_with_room
+from podless.cel.checker import FieldTypes
 from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.quantity import QUANTITY
@@ -80,27 +80,21 @@ _MACROS = macros.KUBERNETES | macros.BIND
 _VARIABLES: Mapping[str, Type] = {_NAME: _DEVICE.type}
 
 
-class _DeviceFields:
+class _DeviceFields(FieldTypes):
     """The struct type of a device."""
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field, or None."""
         decl = _DEVICE.find_field(name) if struct == _DEVICE.type.name else None
         return None if decl is None else decl.type
-
-    def can_construct(self, struct: str) -> bool:
-        """Return False: no struct can be constructed."""
-        return False
 
 
 def validate_device_selector(source: str, at: At) -> list[FieldError]:
     """Validate a selector. Returns at most one error."""
     if len(source.encode("utf-8", "replace")) > _MAX_SELECTOR:
         return [too_long(at, _MAX_SELECTOR)]
-    fields: Any = _DeviceFields()
     functions = library.kubernetes_libraries()
     try:
-        tree = program.analyze_source(source, _VARIABLES, functions, fields, _MACROS)
+        tree = program.analyze_source(source, _VARIABLES, functions, _DeviceFields(), _MACROS)
         if tree.type not in (types.BOOL, _ANY_VALUE):
             reason = f"must evaluate to bool or the unknown type, not {format_runtime_type(tree.type)}"
             return [invalid(at, source, reason)]

@@ -170,7 +170,7 @@ def analyze_source(
     source: str,
     types: Mapping[str, Type],
     declarations: Declarations,
-    schemas: Declared | None,
+    schemas: checker.FieldTypes | None,
     macro_table: dict[Any, Any],
     *,
     container: str = "",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from podless.cel import library, macros, program, syntax, types
 from podless.cel.errors import CompileError, ProgramError
@@ -132,7 +131,7 @@ class Environment:
         if self._composed:
             variables["variables"] = types.struct_type(VARIABLES)
         functions = library.kubernetes_libraries(self._new, patches=patches)
-        structs: Any = PolicyStructs(self._variables, patches)
+        structs = PolicyStructs(self._variables, patches)
         try:
             tree = program.analyze_source(source, variables, functions, structs, macros.select_macros(self._new))
         except CompileError as error:
