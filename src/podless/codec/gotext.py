@@ -212,8 +212,11 @@ def format_plain(item: Any) -> str:
 
 def parse_natural(digits: str) -> int:
     """Return the value of decimal digits, 0 for "". A number beyond 64 bits becomes some number beyond 64 bits."""
-    digits = digits.lstrip("0")
-    return int(digits or 0) if len(digits) <= _MAX_DIGITS else 1 << 64 + _MAX_DIGITS
+    if len(digits) > _MAX_DIGITS:
+        digits = digits.lstrip("0")
+        if len(digits) > _MAX_DIGITS:
+            return 1 << 64 + _MAX_DIGITS
+    return int(digits or 0)
 
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
