@@ -31,8 +31,8 @@ test-all: $(WORKING)
 
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time;
 # not the tests of documents and of how tests are run
-DIFFERING := $(addprefix tests/,$(addprefix test_,cluster.py deadlines.py pytest_plugin.py releases.py server.py) meta store)
-PORTABLE := $(DIFFERING) $(addprefix tests/,cel http schema)
+DIFFERING := $(addprefix tests/,$(addprefix test_,cluster.py deadlines.py releases.py server.py) meta store)
+PORTABLE := $(DIFFERING) $(addprefix tests/,test_pytest_plugin.py cel http schema)
 test-python: $(TESTING)
 	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients and not kine" $(PORTABLE) $(ARGS)
 
