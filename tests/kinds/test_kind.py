@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import weakref
 from functools import partial
 from typing import Any
@@ -16,9 +17,11 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version, serve_versions
+from podless.kinds.version import GivenSchema
 from podless.runtime.jsonobject import Object
 from podless.store import Record
 from tests.apis.test_offline import definition
+from tests.cost import Allowance, metered
 
 
 def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
@@ -70,6 +73,27 @@ def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_v
     assert shown["spec"] == {"color": "red"}
     assert not of.reads_as_stored
     assert kind("v1").reads_as_stored
+
+
+def test_a_long_schema_is_read_without_the_collector_and_charged() -> None:
+    """The collector would look through the objects that are made again and again."""
+    properties = {f"field{number}": {"type": "string"} for number in range(20_000)}
+    versions = [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}}}]
+    stored = serializer.encode_json({"spec": {"versions": versions}})
+    runs = 0
+
+    def count_run(phase: str, info: object) -> None:
+        nonlocal runs
+        runs += phase == "start"
+
+    meter = Allowance()
+    gc.callbacks.append(count_run)
+    try:
+        assert metered(meter, lambda given: given(), GivenSchema(stored, "v1")) > 0
+    finally:
+        gc.callbacks.remove(count_run)
+    assert runs <= 3  # of the objects that live when it ends
+    assert meter.charged >= len(stored) // 100
 
 
 class Seen(dict[str, Any]):
