@@ -23,7 +23,7 @@ def test_what_takes_long_is_made_beside_the_loop_and_kept(monkeypatch: pytest.Mo
 
         return call
 
-    monkeypatch.setattr(documents, "add_builtin", noted(documents.add_builtin))
+    monkeypatch.setattr(documents, "make_builtin_part", noted(documents.make_builtin_part))
     monkeypatch.setattr(v3, "group_version_document", noted(v3.group_version_document))
     with Server() as server:
         client = Client(server.url, server.token)

@@ -28,15 +28,18 @@ def custom_document(binary: bool, areas: Iterable[AreaEntries]) -> DocumentBody:
     form = V3_PROTOBUF if binary else V3_JSON
     paths, schemas = _merge_areas(AreaEntries({}, _standard_area(form.name, served_release())), areas)
     if not binary:
-        return DocumentBody([_document_head(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
-    sizes = _total_size(paths), _total_size(schemas)
+        return DocumentBody([_encode_json_head(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
+    sizes = _sum_sizes(paths), _sum_sizes(schemas)
     head = begin_field(v3pb.SCHEMAS, sizes[1])
     start = begin_field(v3pb.COMPONENTS, len(head) + sizes[1])
-    return DocumentBody([_before_binary() + begin_field(v3pb.PATHS, sizes[0]), paths, start + head, schemas], b"")
+    return DocumentBody([_encode_binary_head() + begin_field(v3pb.PATHS, sizes[0]), paths, start + head, schemas], b"")
 
 
-def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
-    """Return the part of all built-in kinds in the version 2 document, and what every document has. Takes long."""
+def make_builtin_part(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
+    """Return the part of all built-in kinds in the version 2 document, and the constant part.
+
+    It walks the structs of all kinds, so call it off the event loop.
+    """
     constant, swagger = _constant_entries(form.name, served_release()), v2.swagger_parts(*kinds)
     return AreaEntries(
         {**constant.paths, **encode_entries(form.path, swagger["paths"])},
@@ -45,10 +48,10 @@ def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
 
 
 def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
-    """Return the version 2 document. builtin: by add_builtin. areas: the parts of custom kinds."""
+    """Return the version 2 document. builtin: by make_builtin_part. areas: the parts of custom kinds."""
     paths, definitions = _merge_areas(builtin, areas)
     if form is V2_PROTOBUF:
-        begun = begin_field(v2pb.PATHS, _total_size(paths)), begin_field(v2pb.DEFINITIONS, _total_size(definitions))
+        begun = begin_field(v2pb.PATHS, _sum_sizes(paths)), begin_field(v2pb.DEFINITIONS, _sum_sizes(definitions))
         return DocumentBody([v2pb.encode_rest(release) + begun[0], paths, begun[1], definitions], b"")
     head, tail = serializer.encode_json(v2.swagger_head(release))[:-1], serializer.encode_json(v2.swagger_tail())[1:]
     return DocumentBody([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
@@ -63,10 +66,11 @@ def _merge_areas(first: AreaEntries, areas: Iterable[AreaEntries]) -> tuple[list
     return [paths[name] for name in sorted(paths)], [components[name] for name in sorted(components)]
 
 
-def _total_size(pieces: Iterable[DocumentPiece]) -> int:
+def _sum_sizes(pieces: Iterable[DocumentPiece]) -> int:
     return sum(map(len, pieces))
 
 
+# the release is only a key of these caches: the functions that they call read the served release themselves
 @bounded_cache(32)
 def _standard_area(name: str, _: Release) -> Area:
     """Return the components that all version 3 documents of custom kinds share, in the served release."""
@@ -82,9 +86,9 @@ def _constant_entries(name: str, _: Release) -> AreaEntries:
     )
 
 
-def _document_head() -> bytes:
+def _encode_json_head() -> bytes:
     return serializer.encode_json({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
 
 
-def _before_binary() -> bytes:
+def _encode_binary_head() -> bytes:
     return v3pb.MESSAGES.encode("Document", {"openapi": "3.0.0", "info": v3.CUSTOM_INFO})

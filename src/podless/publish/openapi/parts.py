@@ -186,6 +186,7 @@ def encode_entries(make: Callable[[str, Any], bytes], document: Document) -> Are
     return {name: serializer.fit_bytes(make(name, value)) for name, value in document.items()}
 
 
+# the release is only a key of these caches, as in documents.py
 @bounded_cache(32)
 def _scale_area(name: str, _: Release) -> Area:
     form = FORMS[name]

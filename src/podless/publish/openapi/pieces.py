@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-_TOGETHER = 1 << 16  # bytes of entries that are joined
+_TOGETHER = 1 << 16  # bytes of entries after which they are joined and sent, to limit the copies in memory
 
 
 class DocumentPiece(Protocol):

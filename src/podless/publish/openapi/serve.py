@@ -350,7 +350,10 @@ class DocumentLibrary:
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         builtin_part = self._builtin.get(of.name)
         if builtin_part is None or builtin_part[0] != builtin:
-            look, keep = partial(documents.add_builtin, of, builtin), partial(self._store_builtin, of.name, builtin)
+            look, keep = (
+                partial(documents.make_builtin_part, of, builtin),
+                partial(self._store_builtin, of.name, builtin),
+            )
             raise MissingParts([PreparationStep(look, keep, is_long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
         make = partial(documents.swagger_document, of, self._release, builtin_part[1], self._list_entries(of, served))
