@@ -84,9 +84,10 @@ async def remove_object(
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
         staged = has_stages and not marked
         if kind.strategy.deletion.marks_first if staged else kind.strategy.deletion.collected:
-            _set_policy_finalizer(
-                metadata, chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
-            )
+            policy = chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
+            if staged and chosen.document.get("orphanDependents") is False:
+                policy = "Foreground"  # other deletes then leave the dependents to the garbage collector
+            _set_policy_finalizer(metadata, policy)
         if staged or kind.strategy.deletion.graceful:
             kind.strategy.prepare_delete(obj)
         if period is not None:

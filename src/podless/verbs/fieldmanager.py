@@ -65,8 +65,13 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
         shapes = {kind.api_version(name): _find_shape(kind, served) for name, served in kind.by_version.items()}
         blank = head
     else:
+        # a real server keeps the structs of the core group apart: a write of an Event in core/v1 finds no struct for
+        # managers that wrote it in events.k8s.io/v1, and drops them
         views = {
-            view.api_version(name): (view, served) for view in kind.views for name, served in view.by_version.items()
+            view.api_version(name): (view, served)
+            for view in kind.views
+            if bool(view.group) == bool(kind.group)
+            for name, served in view.by_version.items()
         }
         structures = {name: view.struct_of(served) for name, (view, served) in views.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
