@@ -144,7 +144,7 @@ def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError
         empty = None if name in _POINTERS else ""
         value = new.get(name, empty)
         if value != old.get(name, empty):
-            errors.append(field.invalid(f"metadata.{name}", value, IMMUTABLE))
+            errors.append(field.invalid(f"metadata.{name}", Named(value) if name == "uid" else value, IMMUTABLE))
     errors += check_labels(new.get("labels") or {}, "metadata.labels")
     errors += check_annotations(new.get("annotations") or {}, "metadata.annotations")
     errors += check_owners(new.get("ownerReferences") or [], "metadata.ownerReferences")

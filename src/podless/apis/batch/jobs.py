@@ -10,6 +10,7 @@ from podless.apis.shared.carried import keep_parts
 from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
+from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
 from podless.meta import field, labelselector, names
@@ -111,7 +112,9 @@ def _drop_disabled(spec: Object, old: Object) -> None:
 
 
 def _format_value(name: str, value: Any) -> Any:
-    return gostructs.format_struct(_STRUCTS[name], value) if name in _STRUCTS else value
+    if name in _STRUCTS:
+        return gostructs.format_struct(_STRUCTS[name], value)
+    return Named(value) if isinstance(value, str) else value
 
 
 _STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "successPolicy": jobspecs.SUCCESS_POLICY}

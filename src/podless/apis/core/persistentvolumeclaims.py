@@ -120,7 +120,7 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
     elif size < minimum and size <= (quantity.parse_nanos(storage) if storage is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
-        yield immutable_error("volumeMode", spec.get("volumeMode"))
+        yield immutable_error("volumeMode", spec.get("volumeMode"), named=True)
     yield from _attributes_class(spec, before, (old.get("status") or {}).get("currentVolumeAttributesClassName"))
 
 

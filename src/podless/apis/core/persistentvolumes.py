@@ -110,7 +110,7 @@ def _validate_changes(new: Object, before: Object) -> field.Errors:
         text = f"spec.persistentvolumesource is immutable after creation\n{structs}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if new.get("volumeMode") != before.get("volumeMode"):
-        yield immutable_error("volumeMode", new.get("volumeMode"))
+        yield immutable_error("volumeMode", new.get("volumeMode"), named=True)
     affinity, node_affinity = new.get("nodeAffinity"), before.get("nodeAffinity")
     if node_affinity is not None and affinity != node_affinity and _rename_labels(node_affinity, affinity) != affinity:
         yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)

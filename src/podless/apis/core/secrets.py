@@ -59,7 +59,7 @@ class SecretStrategy(TypedStrategy):
         return [*errors, *_check_type(obj, data)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = [*validate_immutable_fields(obj, old, "type")]
+        errors = [*validate_immutable_fields(obj, old, "type", named=True)]
         if old.get("immutable"):
             if not obj.get("immutable"):
                 errors.append(field.forbidden("immutable", _IMMUTABLE))

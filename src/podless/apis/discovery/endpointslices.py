@@ -57,7 +57,7 @@ class EndpointSliceStrategy(TypedStrategy):
         if obj.get("endpoints") != old.get("endpoints"):
             errors += _check_endpoints(obj)
         if obj["addressType"] != old["addressType"]:
-            errors.append(immutable_error("addressType", obj["addressType"]))
+            errors.append(immutable_error("addressType", obj["addressType"], named=True))
         return errors
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

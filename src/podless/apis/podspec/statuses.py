@@ -160,7 +160,7 @@ def _validate_status(obj: Object, old: Object) -> field.Errors:
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
     if has("FixedQOSClass"):
-        yield from validate_immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
+        yield from validate_immutable("status.qosClass", Named(status.get("qosClass", "")), before.get("qosClass", ""))
     for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _validate_transitions(status.get(key) or [], before.get(key) or [], key, spec, containers)
     running = {

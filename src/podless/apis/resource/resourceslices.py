@@ -183,7 +183,8 @@ def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     yield from _validate_pool(spec["pool"], "spec.pool")
     if before is not None:
         yield from validate_immutable_fields(spec["pool"], before["pool"], "name", path="spec.pool")
-        yield from validate_immutable_fields(spec, before, "driver", "nodeName", path="spec")
+        yield from validate_immutable_fields(spec, before, "driver", path="spec")
+        yield from validate_immutable_fields(spec, before, "nodeName", path="spec", named=True)
     yield from _validate_node_selection(spec, "spec", _NODES, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
     devices, counters = spec.get("devices"), spec.get("sharedCounters")
     if devices is not None and counters is not None:

@@ -70,7 +70,7 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
     if obj["value"] != old["value"]:
         yield field.forbidden("value", "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield immutable_error("preemptionPolicy", obj.get("preemptionPolicy"))
+        yield immutable_error("preemptionPolicy", obj.get("preemptionPolicy"), named=True)
 
 
 def _is_known(obj: Object) -> bool:

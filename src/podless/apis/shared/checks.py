@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from podless.codec import quantity
+from podless.codec.gotext import Named
 from podless.meta import field, names, objectmeta
 from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
@@ -142,16 +143,21 @@ def label_key(path: str, value: str) -> field.Errors:
     yield from field.invalid_details(path, value, names.qualified_name(value))
 
 
-def validate_immutable_fields(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> field.Errors:
-    """Yield an error for each field that differs. path: of the object. blank: shown for a removed field."""
+def validate_immutable_fields(
+    obj: Object, old: Object, *names: str, path: str = "", blank: Any = None, named: bool = False
+) -> field.Errors:
+    """Yield an error for each field that differs. path: of the object. blank: shown for a removed field.
+
+    named: as for `immutable_error`.
+    """
     for name in names:
         if obj.get(name) != old.get(name):
-            yield immutable_error(f"{path}.{name}" if path else name, obj.get(name, blank))
+            yield immutable_error(f"{path}.{name}" if path else name, obj.get(name, blank), named=named)
 
 
-def immutable_error(at: At, value: Any) -> FieldError:
-    """Return the error for a changed immutable field."""
-    return field.invalid(at, value, IMMUTABLE)
+def immutable_error(at: At, value: Any, *, named: bool = False) -> FieldError:
+    """Return the error for a changed immutable field. named: a string has a named Go type, or is behind a pointer."""
+    return field.invalid(at, Named(value) if named and isinstance(value, str) else value, IMMUTABLE)
 
 
 def validate_immutable(at: At, value: Any, old: Any, shown_value: Any = None) -> list[FieldError]:

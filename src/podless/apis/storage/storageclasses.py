@@ -71,12 +71,13 @@ class StorageClassStrategy(TypedStrategy):
         errors = [*self.validate_create(kind, version, obj)]
         if has("ImmutableStorageClasses"):
             errors += validate_immutable_fields(obj, old, "parameters", blank={})
-            errors += validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy")
+            errors += validate_immutable_fields(obj, old, "provisioner")
+            errors += validate_immutable_fields(obj, old, "reclaimPolicy", named=True)
         else:
             fixed = ("parameters", "provisioner", "reclaimPolicy")
             changed = [name for name in fixed if obj.get(name) != old.get(name)]
             errors += [field.forbidden(name, f"updates to {name} are forbidden.") for name in changed]
-        return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode")]
+        return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode", named=True)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         return [*nodelabels.list_topology_warnings(obj.get("allowedTopologies") or [], "allowedTopologies")]
