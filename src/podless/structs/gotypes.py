@@ -258,6 +258,10 @@ class ListOf(GoType):
                 self.item.raise_fatal(element)
 
 
+class KeylessPaths(list[str]):
+    """Paths of unknown fields without the keys of maps, as a real server reports them for strategic merge patches."""
+
+
 class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type.
 
@@ -282,7 +286,8 @@ class MapOf(GoType):
             for key, element in value.items():
                 result[key] = item.make_zero() if element is None else read(element, unknown)
                 if len(unknown) > start:
-                    unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
+                    if type(unknown) is not KeylessPaths:
+                        unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
         if len(result) > 1 and (names := sort_texts(result)) != list(result):
             return {name: result[name] for name in names}

@@ -15,7 +15,18 @@ from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once, remember_value
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
-from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Union, find_worst
+from podless.structs.gotypes import (
+    STRING,
+    GoType,
+    KeylessPaths,
+    ListOf,
+    MapOf,
+    Mismatch,
+    NumberMismatch,
+    Raw,
+    Union,
+    find_worst,
+)
 
 # the properties of Struct that are computed at first use
 _LAZY = ("fields", "embedded_names", "declared_fields", "decode_plan", "field_ranks", "off_gates", "always_written")
@@ -230,10 +241,11 @@ TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
 def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
     """Return the value as a Go server has it after decoding it into the struct; the given value is not changed.
 
-    unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
+    unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo; without the keys of maps if
+    it is a KeylessPaths. None is an empty struct.
     Raises DecodeError where a value has the wrong type: the first one in the order of the document.
     """
-    paths: list[str] = []
+    paths: list[str] = KeylessPaths() if type(unknown) is KeylessPaths else []
     try:
         result: dict[str, Any] = struct.read_value({} if value is None else value, paths)
     except Mismatch as error:

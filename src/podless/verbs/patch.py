@@ -153,7 +153,7 @@ def read_patched(
     stored: the former metadata, which most patches do not change. patch_again: applies the patch again for an error
     text, because decoding can change the document.
     """
-    unknown: list[str] = []
+    unknown: list[str] = [] if patch.strategic is None else gotypes.KeylessPaths()
     try:
         if patch.strategic is not None:
             obj = _decode_merged(call, patched, unknown)
