@@ -148,7 +148,6 @@ def add_defaults(value: dict[str, Any], node: Node) -> None:
     """Set the absent fields of an object that have a default, with all defaults inside it. Raises TooLarge."""
     for name, child in each(node.defaulted):
         if name not in value:
-            charge(1)
             value[name] = make_default(child)
 
 
@@ -214,7 +213,8 @@ def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> Non
 
 
 def _copy_default(node: Node, name: int = 0) -> Any:
-    """Return a node's default, and charge its bytes to the present object. name: length of the field's name."""
+    """Return a node's default, and charge it to the present object. name: length of the field's name."""
+    charge(1)
     value, size = _known_default(node)
     spend_room(size + name)
     return copy_value(value) if isinstance(value, _HOLDERS) else value

@@ -189,9 +189,10 @@ def find_key(node: Node) -> bytes:
 
 def note_keys(node: Node) -> None:
     """Make the keys of a node and of all nodes below it that have children. It takes a few microseconds a node."""
-    nodes = [node] if not find_key(node) else []
+    nodes = [node] if find_value(node._cached, _KEY) is None else []
     for parent in nodes:
-        nodes += [child for child in parent.iterate_children() if child.deep and not find_key(child)]
+        charge(1)
+        nodes += [child for child in parent.iterate_children() if child.deep and not find_value(child._cached, _KEY)]
     for parent in reversed(nodes):
         remember_value(parent._cached, _KEY, partial(_make_key, parent))
 
