@@ -77,7 +77,12 @@ def _compare_leaves(old: Any, new: Any, shape: Shape) -> Nodes:
 
 
 def _compare_types(old: Any, new: Any, shape: Shape) -> Nodes:
-    """Compare a value whose type changed, possibly to or from null, under each type that it had."""
+    """Compare a value whose type changed, possibly to or from null, under each type that it had.
+
+    Raises SchemaMisfit if the shape does not allow the new type.
+    """
+    if new is not None:
+        check_value(new, shape, repeats=True)
     result = SAME
     for form in dict.fromkeys((shape.find_form(old), shape.find_form(new))):
         if form == "map" and shape.map is not None:
