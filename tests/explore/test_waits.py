@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -21,13 +23,13 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/syscall").exists(), reason=
 def _run(code: str) -> Iterator[int]:
     """Run a program that prints a line before it waits."""
     command = [sys.executable, "-c", f"import threading, time, select, socket\nprint(flush=True)\n{code}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         try:
             yield process.pid
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # with its children
 
 
 def _find_wake(pid: int) -> float:
