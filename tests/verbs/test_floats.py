@@ -50,3 +50,17 @@ def test_rules_see_what_was_sent(client: Client, how: str, number: str, code: in
     if code == 200:
         assert answer.body["spec"]["x"] == float(number)
         assert isinstance(answer.body["spec"]["x"], int)
+
+
+@pytest.mark.parametrize(
+    ("number", "changed"), [("1", False), ("1.0", True), ("9223372036854775808", False), ("1e20", False)]
+)
+def test_the_generation_counts_floats_that_are_integers_in_the_store(
+    client: Client, number: str, changed: bool
+) -> None:
+    name, spec = f"again{number.replace('.', '-')}", f'"spec":{{"l":[{number}]}}'
+    raw = f'{{"apiVersion":"{GROUP}/v1","kind":"Gadget","metadata":{{"name":"{name}"}},{spec}}}'
+    assert client.post(GADGETS, raw.encode()).status == 201
+    kind = "application/merge-patch+json"
+    answer = client.send("PATCH", f"{GADGETS}/{name}", f"{{{spec}}}".encode(), Content_Type=kind)
+    assert answer.body["metadata"]["generation"] == (2 if changed else 1)
