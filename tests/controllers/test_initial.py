@@ -32,6 +32,13 @@ def test_owners_are_the_same_in_each_server() -> None:
         }
 
 
+def test_the_service_owns_what_was_not_allocated() -> None:
+    with Server() as server:
+        fields = owned(server)["services/kubernetes"][0]["fieldsV1"]["f:spec"]
+    names = ("clusterIP", "internalTrafficPolicy", "ipFamilyPolicy", "ports", "sessionAffinity", "type")
+    assert set(fields) == {f"f:{name}" for name in names}
+
+
 EVERY = (*KINDS, "namespaces", "clusterroles", "clusterrolebindings", "apiservices", "serviceaccounts")
 TIME = re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 
