@@ -216,7 +216,7 @@ def update_managed_fields(
     kind no longer has an owner's version, the result is empty.
     """
     sent_entries = new["metadata"].pop("managedFields", None)
-    if new.get("kind") != target.blank["kind"]:
+    if new.get("kind") != target.blank.get("kind"):
         return []  # a JSON patch has changed it; later steps set it again
     stored_entries = old["metadata"].get("managedFields") if old is not None else None
     settled = settled and (sent_entries is None or sent_entries == stored_entries)
