@@ -17,7 +17,7 @@ else:  # most servers never need it
     decimal = lazy.LateModule("decimal")
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
-_INT64_LIMIT = 1 << 63
+INT64_LIMIT = 1 << 63
 _MAX_DIGITS = 20  # digits of the largest 64-bit number; Python's int rejects more than 4,300 with a message of its own
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
@@ -125,7 +125,7 @@ def format_value(item: Any) -> str:
         return "null"
     if isinstance(item, bool):
         return "true" if item else "false"
-    if isinstance(item, int) and -_INT64_LIMIT <= item < _INT64_LIMIT:
+    if isinstance(item, int) and -INT64_LIMIT <= item < INT64_LIMIT:
         return str(item)
     if isinstance(item, float | int):  # Go decodes larger integers to floats
         return format_float(float(item))

@@ -75,7 +75,10 @@ class ExpandedDefault:
         return marshal.loads(encoded)
 
     def copy_valid(self) -> Any:
-        """Do the same, or end the walk if the default is not certainly valid. Raises DefaultsTooLarge and TooLarge."""
+        """Return a new copy as `copy` does, or end the walk if the default is not certainly valid.
+
+        Raises DefaultsTooLarge and TooLarge.
+        """
         valid = self._valid
         if valid is None:
             valid = fill_attribute(self, "_valid", self._is_valid)

@@ -51,7 +51,7 @@ async def remove_object(
     original: the client's request, whose user admission sees; None for deletes by the server.
     """
     kind = call.kind
-    # a real server deletes the objects of a collection as those of all kinds
+    # a real server deletes the objects of a collection in the way of graceful kinds
     has_stages = not kind.strategy.deletion.graceful and original in (None, call)
     answer: Single | AnswerDocument | None = None
     dropped: Entry | None = None
@@ -165,7 +165,10 @@ async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteRe
 
 
 def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions, has_stages: bool) -> None:
-    """Raise Conflict for a failed precondition. A precondition "" counts too, and no object meets it."""
+    """Raise Conflict for a failed precondition. A precondition "" counts too, and no object meets it.
+
+    has_stages: the kind has its own way of deleting a single object, whose texts differ.
+    """
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)

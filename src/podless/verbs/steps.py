@@ -30,7 +30,6 @@ _SERVER_FIELDS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTim
 _NOT_NAMESPACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
 _MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
-_INT64_LIMIT = 1 << 63
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
@@ -249,7 +248,7 @@ def validate_changed(write: Write) -> None:
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     # 1.0 in place of 1 is a change, but a number past int64 is a float for Go in the store, too. The decoder reads
     # those below 2**64 as integers, and larger ones as floats
-    floats = [sent for sent in call.floats if not _INT64_LIMIT <= sent[1] < 2 * _INT64_LIMIT]
+    floats = [sent for sent in call.floats if not gotext.INT64_LIMIT <= sent[1] < 2 * gotext.INT64_LIMIT]
     if not floats:
         return strategy.increases_generation(call.version, obj, old)
     with sentfloats.as_sent(obj, floats):

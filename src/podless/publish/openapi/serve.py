@@ -87,7 +87,7 @@ def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
 
 
 def matches_etag(tags: str, etag: str, *, weakly: bool = True) -> bool:
-    """Return whether an If-None-Match header names the quoted ETag or is *. weakly: as W/ETag, too."""
+    """Return whether If-Match or If-None-Match names the quoted ETag or is *. weakly: W/ETag names it, too."""
     named = [tag.strip() for tag in tags.split(",")]
     return "*" in named or etag in named or (weakly and f"W/{etag}" in named)
 
