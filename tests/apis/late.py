@@ -34,7 +34,7 @@ def made(kind: Kind, spec: Object, version: str = "", **metadata: Any) -> Object
 def faults(kind: Kind, spec: Object, version: str = "", **metadata: Any) -> list[str]:
     """What is wrong with a new object."""
     known = kind.by_version[version or kind.storage_version]
-    return [str(error) for error in kind.strategy.validate_create(kind, known, made(kind, spec, version, **metadata))]
+    return [str(error) for error in kind.strategy.validate(known, made(kind, spec, version, **metadata), None)]
 
 
 def changed(kind: Kind, spec: Object, wanted: Object) -> list[str]:
@@ -44,7 +44,7 @@ def changed(kind: Kind, spec: Object, wanted: Object) -> list[str]:
     obj = decoded(kind, wanted)
     obj["metadata"] = dict(old["metadata"])
     kind.strategy.prepare_update(version, obj, old)
-    return [str(error) for error in kind.strategy.validate_update(kind, version, obj, old, [])]
+    return [str(error) for error in kind.strategy.validate(version, obj, old)]
 
 
 def reported(kind: Kind, spec: Object, status: Object, before: Object | None = None) -> list[str]:
@@ -55,4 +55,4 @@ def reported(kind: Kind, spec: Object, status: Object, before: Object | None = N
         old["status"] = before
     obj = {**old, "status": status}
     kind.strategy.prepare_status(version, obj, old)
-    return [str(error) for error in kind.strategy.validate_status(kind, version, obj, old, [])]
+    return [str(error) for error in kind.strategy.validate_status(version, obj, old)]

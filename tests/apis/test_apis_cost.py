@@ -114,17 +114,17 @@ def stages(kind: Kind, given: Object) -> Iterator[tuple[str, Callable[[], object
     obj["metadata"] |= {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
     old, changed = copy.deepcopy(obj), copy.deepcopy(obj)
     yield "prepare a new one", lambda: rules.prepare_create(version, obj)
-    yield "judge it", lambda: [error.field or error.body for error in rules.validate_create(kind, version, obj)]
+    yield "judge it", lambda: [error.field or error.body for error in rules.validate(version, obj, None)]
     yield "warn of it", lambda: rules.list_warnings(version, obj, None)
     yield "fields", lambda: rules.read_selectable_fields(version, obj)
     if (measure := usage_of(kind)) is not None:
         yield "measure it", lambda: measure(obj)
     yield "prepare a changed one", lambda: rules.prepare_update(version, changed, obj)
-    yield "judge that", lambda: list(rules.validate_update(kind, version, changed, obj, []))
+    yield "judge that", lambda: list(rules.validate(version, changed, obj))
     yield "warn of that", lambda: rules.list_warnings(version, changed, obj)
     if version.status:
         yield "prepare a status", lambda: rules.prepare_status(version, old, obj)
-        yield "judge that status", lambda: list(rules.validate_status(kind, version, old, obj, []))
+        yield "judge that status", lambda: list(rules.validate_status(version, old, obj))
 
 
 Costs = dict[str, tuple[int, int]]  # by stage: the lines that it executes, and the steps that it is charged

@@ -65,7 +65,7 @@ def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: WeightAccount
     kinds = [wide(f"g{i}") for i in range(30)]
     for kind in kinds:
         version, obj = kind.versions[0], {f"f{i}": ["a" * i] for i in range(20)}
-        assert not kind.strategy.validate_create(kind, version, {"metadata": {"name": "a"}, "spec": obj})
+        assert not [*kind.strategy.validate(version, {"metadata": {"name": "a"}, "spec": obj}, None)]
         assert account.weight <= TOTAL
     assert [bool(kind.strategy._compiled.schemas) for kind in (kinds[0], kinds[-1])] == [False, True]  # type: ignore[attr-defined]
 
@@ -84,7 +84,7 @@ def write_all(kind: Kind) -> None:
     obj: dict[str, Any] = {"metadata": {}, "spec": {f"f{i}": ["a" * i] for i in range(40)}}
     obj |= {"apiVersion": kind.api_version("v1"), "kind": kind.kind}
     kind.strategy.decode(kind, version, obj, [])
-    assert not kind.strategy.validate_create(kind, version, obj)
+    assert not [*kind.strategy.validate(version, obj, None)]
 
 
 def test_a_dropped_kind_still_validates(account: WeightAccount) -> None:

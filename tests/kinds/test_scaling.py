@@ -26,13 +26,13 @@ def paths(faults: Any) -> list[str]:
 def test_scale_is_judged_after_values_and_before_it_is_said_that_rules_were_not() -> None:
     of = scaled()
     obj = {"spec": {"replicas": -1}, "status": {"replicas": "x"}}
-    found = of.strategy.validate_create(of, of.versions[0], obj)
+    found = [*of.strategy.validate(of.versions[0], obj, None)]
     assert paths(found) == ["status.replicas", ".spec.replicas", ".status.replicas", "<nil>"]
 
 
 def test_a_write_of_the_status_leaves_the_wanted_replicas_alone() -> None:
     of = scaled()
     old = {"spec": {"replicas": -1}, "status": {}}
-    found = of.strategy.validate_status(of, of.versions[0], {**old, "status": {"replicas": "x"}}, old, [])
+    found = [*of.strategy.validate_status(of.versions[0], {**old, "status": {"replicas": "x"}}, old)]
     assert paths(found) == ["status.replicas", ".status.replicas", "<nil>"]
-    assert not of.strategy.validate_status(of, of.versions[0], {**old, "status": {"replicas": 1}}, old, [])
+    assert not [*of.strategy.validate_status(of.versions[0], {**old, "status": {"replicas": 1}}, old)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import find_value, is_off_loop, make_once
 from podless.runtime.meter import each
@@ -287,14 +289,11 @@ class CustomStrategy(Strategy[Kind]):
         } | kept_metadata
         _keep_status(obj, written)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return self.get_schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
-
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """Validate the object. Errors in unchanged values of old are accepted (ratcheting)."""
         return self.get_schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return self.get_schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, required=False))
 
     def drop_unknown_fields(self, version: Version, obj: Object) -> None:
@@ -314,7 +313,7 @@ class CustomStrategy(Strategy[Kind]):
         version: Version,
         obj: Object,
         old: Object | None,
-        faults: Faults,
+        faults: Sequence[FieldError],
         warnings: list[str] | None = None,
         *,
         floats: bool = False,

@@ -6,7 +6,7 @@ no other rules. Methods work on decoded objects; `prepare` methods change them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from podless.codec import gotext
@@ -16,7 +16,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.structs.structs import Struct
 
-Faults = Sequence[FieldError]
+Faults = Iterable[FieldError]
 
 ONLY_SPEC = (("spec",),)
 NOT_STATUS = (("metadata",), *ONLY_SPEC)  # status_resets of kinds whose status write changes nothing else
@@ -221,26 +221,33 @@ class Strategy(Generic[K]):
         else:
             obj["status"] = status
 
-    def validate_create(self, kind: K, version: Version, obj: Object) -> Faults:
-        """Return the errors of a new object, without those of its metadata."""
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        """Return the errors of a new or (old) changed object, without metadata.
+
+        Kinds with one set of rules for both override this method; others the two that it calls.
+        """
+        return self.validate_create(version, obj) if old is None else self.validate_update(version, obj, old)
+
+    def validate_create(self, version: Version, obj: Object) -> Faults:
+        """Return the errors of a new object."""
         return ()
 
     def validate_scale(self, version: Version, obj: Object) -> Faults:
         """Return the errors of fields that the scale subresource uses, which `validate_create` otherwise includes."""
         return ()
 
-    def validate_update(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Return the errors of a changed object, without metadata. warnings: receives errors that existed before."""
-        return ()
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        """Return the errors of a changed object."""
+        return self.validate_create(version, obj)
 
-    def validate_status(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Return the errors of a status write, without metadata. warnings: as for an update."""
-        return self.validate_update(kind, version, obj, old, warnings)
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+        """Return the errors of a status write, without metadata."""
+        return self.validate(version, obj, old)
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
         """Keep fields that a write to /finalize may not change."""
 
-    def validate_finalize(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_finalize(self, version: Version, obj: Object, old: Object) -> Faults:
         """Return the errors of a write to /finalize, without metadata."""
         return ()
 
@@ -256,7 +263,7 @@ class Strategy(Generic[K]):
         version: Version,
         obj: Object,
         old: Object | None,
-        faults: Faults,
+        faults: Sequence[FieldError],
         warnings: list[str] | None = None,
         *,
         floats: bool = False,

@@ -69,9 +69,7 @@ def validate_new(
             if errors and not any(strategy.metadata.on_update):
                 errors = []  # kinds whose rules ignore metadata report those errors first, and alone
         with _look_into(obj, floats, look, strategy):
-            errors += (
-                strategy.validate_scale(version, obj) if schema_valid else strategy.validate_create(kind, version, obj)
-            )
+            errors += strategy.validate_scale(version, obj) if schema_valid else strategy.validate(version, obj, None)
             errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
     except TooManyErrors:
         errors = look.errors[:MAX]
@@ -96,10 +94,8 @@ def validate_change(
     subresource: the written subresource. namespaced, schema_valid: as for a new object.
     """
     strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
-    check = strategy.validate_update
-    if subresource:
-        checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
-        check = checks.get(subresource, check)
+    checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
+    check = checks.get(subresource, strategy.validate) if subresource else strategy.validate
     look = FoundErrors()
     metadata, before = obj["metadata"], old["metadata"]
     try:
@@ -113,10 +109,8 @@ def validate_change(
         with _look_into(obj, floats, look, strategy):
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
-                errors += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
-            errors += (
-                strategy.validate_scale(version, obj) if schema_valid else check(kind, version, obj, old, warnings)
-            )
+                errors += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate(version, obj, None)]
+            errors += strategy.validate_scale(version, obj) if schema_valid else check(version, obj, old)
             ratchet = subresource != "status" or has("StatusRatcheting")
             errors += strategy.validate_rules(version, obj, old, errors, warnings, floats=bool(floats), ratchet=ratchet)
     except TooManyErrors:

@@ -62,7 +62,7 @@ def test_many_scopes_of_many_resources_cost_no_more_than_both(selected: bool) ->
 
     def judge(spec: Object) -> None:
         obj = {"metadata": {"name": "a"}, "spec": spec, "status": {}}
-        assert QUOTAS.strategy.validate_create(QUOTAS, QUOTAS.versions[0], obj)
+        assert [*QUOTAS.strategy.validate(QUOTAS.versions[0], obj, None)]
 
     assert_linear(judge, make)
 

@@ -31,7 +31,7 @@ def faults(**spec: Any) -> list[str]:
         SERVICES.strategy.prepare_create(VERSION, obj)
     except Invalid as early:  # addresses and families come before all else
         return [str(error) for error in early.errors]
-    return [str(error) for error in SERVICES.strategy.validate_create(SERVICES, VERSION, obj)]
+    return [str(error) for error in SERVICES.strategy.validate(VERSION, obj, None)]
 
 
 @pytest.mark.parametrize(

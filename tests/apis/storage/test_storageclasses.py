@@ -17,7 +17,7 @@ def faults(**given: Any) -> list[str]:
     version = STORAGE_CLASSES.versions[0]
     head = {"kind": "StorageClass", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "c"}, "provisioner": "p"}
     obj = STORAGE_CLASSES.strategy.decode(STORAGE_CLASSES, version, {**head, **given}, [])
-    return [str(error) for error in STORAGE_CLASSES.strategy.validate_create(STORAGE_CLASSES, version, obj)]
+    return [str(error) for error in STORAGE_CLASSES.strategy.validate(version, obj, None)]
 
 
 def term(*keys: str) -> dict[str, Any]:

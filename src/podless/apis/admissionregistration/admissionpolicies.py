@@ -6,7 +6,7 @@ from podless.apis.admissionregistration import validation
 from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.runtime.jsonobject import Object
 
@@ -48,17 +48,17 @@ class PolicyStrategy(_SpecStrategy):
         obj["spec"] = old["spec"]
         keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return validation.check_mutating(obj) if self._mutating else validation.check_validating(obj)
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*validation.check_status(obj)]
 
 
 class PolicyBindingStrategy(_SpecStrategy):
     """Strategy of bindings: validates the policy's name and the match resources."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return validation.check_binding(obj, mutating=self._mutating)
 
 

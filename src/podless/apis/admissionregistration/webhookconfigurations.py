@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
 from podless.apis.shared.literal import LiteralStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.runtime.jsonobject import Object
 
@@ -26,10 +26,10 @@ class WebhookStrategy(LiteralStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         validation.fill_webhooks(obj)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*validation.check_webhooks(obj)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*validation.check_webhooks(obj, old)]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:

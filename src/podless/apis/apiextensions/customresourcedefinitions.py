@@ -88,18 +88,18 @@ class DefinitionStrategy(TypedStrategy):
         if status is not None:
             obj["status"] = status
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         from podless.cel.rules import DefinitionRules  # a slow import, needed only for definitions
 
         return rules.validate_create(obj, DefinitionRules(), legacy=version.name == BETA)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         from podless.cel.rules import DefinitionRules
 
         legacy = version.name == BETA
         return rules.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return rules.validate_status_update(obj, old)
 
     def prepare_delete(self, obj: Object) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -61,7 +61,7 @@ class APIServiceStrategy(StatusStrategy):
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         spec, metadata = obj["spec"], obj["metadata"]
         expected = f"{spec.get('version', '')}.{spec.get('group', '')}"
         reason = f'must be `spec.version+"."+spec.group`: {gotext.quote(expected)}'
@@ -72,7 +72,7 @@ class APIServiceStrategy(StatusStrategy):
         ]
         return [*errors, *_group_version(spec), *_validate_backend(spec)]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [
             field.not_supported(f"status.conditions[{index}].status", condition["status"], _STATES)
             for index, condition in enumerate(each(obj["status"].get("conditions") or []))

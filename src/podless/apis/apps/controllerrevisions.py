@@ -9,7 +9,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -39,7 +39,7 @@ class ControllerRevisionStrategy(TypedStrategy):
                 obj["data"] = spaced = _Spaced(data)
                 spaced.raw = text
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors, data = checks.validate_nonnegative("revision", obj.get("revision")), obj.get("data")
         if data is None:
             errors.append(field.required("data", "data is mandatory"))
@@ -47,7 +47,7 @@ class ControllerRevisionStrategy(TypedStrategy):
             errors.append(field.required("data", "data must be a valid JSON object"))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _is_written_alike(data, old.get("data")):

@@ -8,7 +8,7 @@ from podless.apis import podspec
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count
 from podless.codec import gotext
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, labelselector
 from podless.meta.field import FieldError
@@ -95,7 +95,7 @@ class DaemonSetStrategy(ReplicasStrategy):
         is_unchanged = old is not None and obj["spec"]["template"] == old["spec"]["template"]
         return [] if is_unchanged else super().list_warnings(version, obj, old)
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj["status"]
         return [*checks.all_nonnegative(status, "status", _COUNTS), *validate_collision_count(status, old["status"])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis import podspec
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -66,7 +66,7 @@ class DeploymentStrategy(ReplicasStrategy):
             errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj["status"]
         errors = validate_counts(status, _COUNTS, _LIMITED_COUNTS, "readyReplicas")
         return [*errors, *validate_collision_count(status, old["status"])]

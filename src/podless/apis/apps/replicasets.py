@@ -7,7 +7,7 @@ from typing import ClassVar
 from podless.apis import podspec
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_counts
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -39,7 +39,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
             errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_counts(obj["status"], COUNTS, LIMITED_COUNTS, "readyReplicas")
 
 

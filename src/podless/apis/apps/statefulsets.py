@@ -8,7 +8,7 @@ from podless.apis import podspec
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
@@ -108,7 +108,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         listed = f"{', '.join(map(repr, free[:-1]))} and {free[-1]!r}"
         return [field.forbidden("spec", f"updates to statefulset spec for fields other than {listed} are forbidden")]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj["status"]
         errors = validate_counts(status, _COUNTS, _LIMITED_COUNTS, "status.readyReplicas")
         return [*errors, *validate_collision_count(status, old["status"])]

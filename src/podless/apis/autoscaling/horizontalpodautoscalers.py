@@ -218,13 +218,11 @@ class AutoscalerStrategy(SpecStrategy):
         if version.name == "v1":
             versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return list(_validate_spec(self.make_stored(kind, obj)["spec"], None))
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        stored = versions.to_v2(obj) if version.name == "v1" else obj
+        return _validate_spec(stored["spec"], None if old is None else old["spec"])
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_validate_spec(self.make_stored(kind, obj)["spec"], old["spec"]))
-
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 

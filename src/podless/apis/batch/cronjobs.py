@@ -7,7 +7,7 @@ from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -36,16 +36,16 @@ class CronJobStrategy(TemplateStrategy):
         podspec.default_pod_template(job["template"])
         jobspecs.default_failure_policy(job.get("podFailurePolicy") or {})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""
         if len(name.encode()) > _MAX_NAME:
             errors.append(field.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return _validate_spec(obj["spec"], old["spec"])
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

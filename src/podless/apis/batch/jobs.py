@@ -68,10 +68,10 @@ class JobStrategy(TemplateStrategy):
             return {**obj, "metadata": {**obj["metadata"], "labels": dict(labels)}}
         return obj
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_selector(obj), *_validate_spec(obj["spec"], None), *_validate_hostnames(obj)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         """Validate as kube-apiserver does, which validates the spec twice."""
         spec, before = obj["spec"], old["spec"]
         spec_errors = _validate_spec(spec, before)
@@ -89,7 +89,7 @@ class JobStrategy(TemplateStrategy):
             errors += validate_immutable(f"spec.{name}", new_value, before.get(name), _format_value(name, new_value))
         return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*jobstatus.validate_job_status(obj, old)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

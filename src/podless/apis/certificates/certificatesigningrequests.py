@@ -63,10 +63,10 @@ class SigningRequestStrategy(StatusStrategy):
             _keep_conditions(obj, old, sort)
         _set_times(obj, old)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"]), *_validate_conditions(obj, None), *_validate_certificate(obj, None)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [
             *_validate_spec(obj["spec"]),
             *_validate_conditions(obj, old),
@@ -74,8 +74,8 @@ class SigningRequestStrategy(StatusStrategy):
             *self._validate_decision(obj, old),
         ]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return _STATUS.validate_update(kind, version, obj, old, warnings)
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+        return _STATUS.validate_update(version, obj, old)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.signerName": obj["spec"]["signerName"]}

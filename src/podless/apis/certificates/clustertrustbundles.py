@@ -8,7 +8,7 @@ from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, si
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -26,10 +26,10 @@ class TrustBundleStrategy(TypedStrategy):
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         return []  # the rule depends on the signer; see validate_create
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_names(obj), *_validate_bundle(obj["spec"]["trustBundle"])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors = [*_validate_names(obj)]
         new, before = obj["spec"], old["spec"]
         if new["trustBundle"] != before["trustBundle"]:

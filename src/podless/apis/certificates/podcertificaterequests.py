@@ -9,7 +9,7 @@ from podless.apis.certificates.certificatesigningrequests import signer_name
 from podless.apis.certificates.issued import validate_issued
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.conditions import find_true, validate_conditions
@@ -49,15 +49,15 @@ class PodRequestStrategy(KeptMetadataStrategy):
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
     selects = frozenset({"spec.signerName", "spec.podName", "spec.nodeName"})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         if obj["spec"] == old["spec"]:
             return []
         return [immutable_error("spec", gostructs.format_struct(SPEC, obj["spec"]))]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_status(obj.get("status") or {}, old.get("status") or {}, old["spec"])]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:

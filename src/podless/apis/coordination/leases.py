@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -27,7 +27,7 @@ class LeaseStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         spec = obj["spec"]
         duration, errors = spec.get("leaseDurationSeconds"), []
         if duration is not None and duration <= 0:

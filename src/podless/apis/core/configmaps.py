@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -18,7 +18,7 @@ _MAX = 1024 * 1024  # maximum bytes of all keys and values
 class ConfigMapStrategy(TypedStrategy):
     """Strategy of ConfigMap. Keys are file names in one of two maps; an immutable map cannot change."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
@@ -34,7 +34,7 @@ class ConfigMapStrategy(TypedStrategy):
             errors.append(field.too_long("", _MAX))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors: list[FieldError] = []
         if old.get("immutable"):
             if not obj.get("immutable"):
@@ -44,7 +44,7 @@ class ConfigMapStrategy(TypedStrategy):
                 for name in ("data", "binaryData")
                 if obj.get(name) != old.get(name)
             ]
-        return [*errors, *self.validate_create(kind, version, obj)]
+        return [*errors, *self.validate_create(version, obj)]
 
 
 STRATEGY = ConfigMapStrategy()

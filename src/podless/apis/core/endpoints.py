@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.core import servicespec
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
@@ -21,7 +21,7 @@ class EndpointsStrategy(TypedStrategy):
 
     allow_create_on_update = True
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         for position, subset in enumerate(each(obj.get("subsets") or [])):
             path = f"subsets[{position}]"
@@ -35,10 +35,10 @@ class EndpointsStrategy(TypedStrategy):
                 errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         if obj.get("subsets") == old.get("subsets"):
             return ()
-        return self.validate_create(kind, version, obj)
+        return self.validate_create(version, obj)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about forms of addresses, except those of the controller, which are in canonical form."""

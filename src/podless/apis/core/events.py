@@ -68,7 +68,7 @@ class EventStrategy(TypedStrategy):
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         if obj.get("eventTime"):
             return _check_new(obj, self.controller)
         regarding_namespace = obj["involvedObject"].get("namespace", "")
@@ -111,10 +111,10 @@ class NewEventStrategy(EventStrategy):
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         """Validate by the rules of both groups. Errors name the fields of the core group."""
-        stored = self.make_stored(kind, obj)
-        errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
+        stored = rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
+        errors = [*super().validate_create(version, stored), *_check_series(stored)]
         if not stored.get("eventTime"):
             errors.append(field.required("eventTime"))
         if stored.get("type") not in ("Normal", "Warning"):
@@ -122,9 +122,9 @@ class NewEventStrategy(EventStrategy):
         old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
         return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        stored, before = self.make_stored(kind, obj), self.make_stored(kind, old)
-        errors = [*super().validate_create(kind, version, stored)]
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        stored, before = (rename_fields(state, _NEW_TO_OLD, _EVENT, "v1") for state in (obj, old))
+        errors = [*super().validate_create(version, stored)]
         if stored.get("series") != before.get("series"):
             errors += _check_series(stored)
         for name, label in _FIXED:

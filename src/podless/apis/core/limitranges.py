@@ -10,7 +10,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
@@ -48,7 +48,7 @@ class LimitRangeStrategy(TypedStrategy):
             metadata.clear()
             metadata.update({"name": objectmeta.make_uid(), **kept_metadata})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
         for index, item in enumerate(each(obj["spec"].get("limits") or [])):

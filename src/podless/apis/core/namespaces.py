@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import DeletionPolicy, Faults, ReadPolicy
 from podless.meta import field, names, objectmeta
 from podless.runtime.jsonobject import Object
@@ -56,18 +56,18 @@ class NamespaceStrategy(TypedStrategy):
         _restore_parts(obj, old, "spec", "status")
         obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         finalizers = (obj.get("spec") or {}).get("finalizers") or []
         return [error for name in each(finalizers) for error in _check_finalizer(name, "spec.finalizers")]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
 
-    def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_finalize(self, version: Version, obj: Object, old: Object) -> Faults:
         finalizers = enumerate(each(obj["spec"].get("finalizers") or []))
         return [error for index, name in finalizers for error in _check_finalizer(name, f"spec.finalizers[{index}]")]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         ending = "deletionTimestamp" in obj["metadata"]
         phase, wrong = (obj.get("status") or {}).get("phase", ""), "Active" if not ending else "Terminating"
         if phase == wrong:

@@ -14,7 +14,7 @@ from podless.apis.shared import annotated
 from podless.apis.shared.checks import POSITIVE, label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity, serializer
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ReadPolicy
 from podless.meta import addresses, names
 from podless.meta.field import Errors, FieldError, duplicate, forbidden, invalid, required
@@ -80,13 +80,13 @@ class NodeStrategy(DescribedStrategy):
         if not has("NodeDeclaredFeatures") and "declaredFeatures" not in old["status"]:
             obj["status"].pop("declaredFeatures", None)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return list(_validate_node(obj))
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_node(obj), *_validate_change(obj, old)]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return list(_validate_change(obj, old))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

@@ -10,7 +10,7 @@ from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -55,13 +55,13 @@ class ClaimStrategy(StatusStrategy):
         super().prepare_update(version, obj, old)
         _tell_source(obj["spec"], old["spec"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*claims.validate_claim_spec(obj["spec"], "spec")]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*claims.validate_claim_spec(obj["spec"], "spec", old["spec"]), *_validate_changes(obj, old)]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj.get("status") or {}
         errors = [*_validate_amounts(status.get("capacity") or {}, "status.capacity")]
         path = f"status.allocatedResourceStatus{'es' if has('ClaimStatusPaths') else ''}"

@@ -7,7 +7,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime import clock
@@ -72,15 +72,15 @@ class PersistentVolumeStrategy(StatusStrategy):
         elif since is not None and status.get("lastPhaseTransitionTime") is None:
             status["lastPhaseTransitionTime"] = since
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         """Validate the spec twice, as kube-apiserver does."""
         errors = [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_validate_changes(obj["spec"], old["spec"])]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

@@ -96,13 +96,13 @@ class PodStrategy(DescribedStrategy):
             if not condition.get("observedGeneration") and last:
                 condition["observedGeneration"] = last
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return validate_new_pod(obj)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_pod_update(obj, old)
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*check_status(obj, old)]
 
     def list_status_warnings(self, obj: Object) -> list[str]:
@@ -170,7 +170,7 @@ class _Ephemeral(_SpecPart):
         remaining = {name: value for name, value in old.items() if name != "ephemeralContainers"}
         return _in_order(remaining | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*validate_ephemeral_update(obj, old)]
 
 
@@ -188,7 +188,7 @@ class _Resize(_SpecPart):
         of_pod = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
         return _in_order(remaining | resized | of_pod)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_resize(obj, old)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import default_pod_template, drop_disabled, validate_pod_template, warn_of_template
 from podless.apis.shared.typed import DescribedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
@@ -27,10 +27,10 @@ class PodTemplateStrategy(DescribedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         drop_disabled(obj["template"]["spec"], old["template"]["spec"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return validate_pod_template(obj["template"], "template")
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_pod_template(obj["template"], "template", old["template"])
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

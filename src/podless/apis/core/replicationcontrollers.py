@@ -8,7 +8,7 @@ from podless.apis import podspec
 from podless.apis.apps.replicasets import COUNTS, LIMITED_COUNTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_counts
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import DeletionPolicy, Faults, ValidationCost
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
@@ -56,7 +56,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         return []
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_counts(obj["status"], COUNTS, LIMITED_COUNTS, "readyReplicas")
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -97,20 +97,20 @@ class QuotaStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["status"] = old.get("status") or {}
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         spec, status = obj["spec"], obj["status"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         errors += _check_amounts(status.get("hard"), "status.hard")
         return [*errors, *_check_amounts(status.get("used"), "status.used")]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec = obj["spec"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
             errors.append(immutable_error("spec.scopes", spec.get("scopes")))
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj.get("status") or {}
         return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
 

@@ -8,7 +8,7 @@ from podless.apis.shared import keypair
 from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -49,7 +49,7 @@ class SecretStrategy(TypedStrategy):
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         data = obj.get("data") or {}
         for key in each(sort_texts(data)):
@@ -58,14 +58,14 @@ class SecretStrategy(TypedStrategy):
             errors.append(field.too_long("data", _MAX))
         return [*errors, *_check_type(obj, data)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors = [*validate_immutable_fields(obj, old, "type", named=True)]
         if old.get("immutable"):
             if not obj.get("immutable"):
                 errors.append(field.forbidden("immutable", _IMMUTABLE))
             if (obj.get("data") or {}) != (old.get("data") or {}):
                 errors.append(field.forbidden("data", _IMMUTABLE))
-        return [*errors, *self.validate_create(kind, version, obj)]
+        return [*errors, *self.validate_create(version, obj)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if obj.get("type") != _TLS:

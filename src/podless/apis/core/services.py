@@ -100,15 +100,15 @@ class ServiceStrategy(TypedStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = old["spec"]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return servicespec.validate_service_spec(obj)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec, before = obj["spec"], old["spec"]
         errors = [*ipfamilies.validate_kept(spec, before), *servicespec.changed_class(spec, before)]
         return [*errors, *ipfamilies.kept_check(spec, before), *servicespec.validate_service_spec(obj, old)]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         if obj["spec"]["type"] == "LoadBalancer":
             return [*servicespec.validate_load_balancer_status(obj["status"], old["status"])]
         reason = "may only be used when `spec.type` is 'LoadBalancer'"

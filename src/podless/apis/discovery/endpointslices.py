@@ -13,7 +13,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
@@ -48,10 +48,10 @@ class EndpointSliceStrategy(TypedStrategy):
         labels = [state["metadata"].get("labels") or {} for state in (obj, old)]
         return any((obj.get(name) or None) != (old.get(name) or None) for name in field_names) or labels[0] != labels[1]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_slice(obj), *_check_endpoints(obj)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         """Accept invalid endpoints if they did not change."""
         errors = _validate_slice(obj)
         if obj.get("endpoints") != old.get("endpoints"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -23,7 +23,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         """Require a name that consists of kind and group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         versions = obj.get("versions") or []
         if not versions:
             return [field.required("versions", "must specify at least one version")]

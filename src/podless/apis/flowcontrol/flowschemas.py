@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -31,7 +31,7 @@ _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 class FlowSchemaStrategy(parts.FlowStrategy):
     """Strategy of FlowSchema."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         """Require the two mandatory schemas to have their fixed specs."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_validate_spec(spec, name)]

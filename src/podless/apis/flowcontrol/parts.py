@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.codec.gotext import Named
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -17,7 +17,7 @@ class FlowStrategy(KeptMetadataStrategy, SpecStrategy):
 
     metadata = MetadataPolicy(on_update=(1, 0))
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*validate_conditions(obj)]
 
 

@@ -59,7 +59,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_validate_spec(spec, name)]

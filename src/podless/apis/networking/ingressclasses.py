@@ -7,7 +7,7 @@ from typing import Any
 from podless.apis.shared import checks
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -20,10 +20,10 @@ _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
 class IngressClassStrategy(SpecStrategy):
     """Strategy of IngressClass."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return _validate_spec(obj["spec"])
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         controller, before = (state["spec"].get("controller") or "" for state in (obj, old))
         return [*validate_immutable("spec.controller", controller, before), *_validate_spec(obj["spec"])]
 

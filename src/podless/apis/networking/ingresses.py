@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
@@ -34,7 +34,7 @@ class IngressStrategy(SpecStrategy):
         if (raw.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
             obj["spec"]["rules"] = []
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors = list(_validate_spec(obj["spec"]))
         named, ingress_class_name = (
             (obj["metadata"].get("annotations") or {}).get(CLASS),
@@ -45,10 +45,10 @@ class IngressStrategy(SpecStrategy):
             errors.append(field.invalid(f"annotations.{CLASS}", named, text))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return list(_validate_spec(obj["spec"], old["spec"]))
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return list(_validate_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

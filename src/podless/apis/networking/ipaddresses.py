@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
@@ -21,7 +21,7 @@ class IPAddressStrategy(TypedStrategy):
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         return addresses.canonical_faults(name)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         parent, path = obj["spec"].get("parentRef"), "spec.parentRef"
         if parent is None:
             return [field.required(path)]
@@ -32,8 +32,8 @@ class IPAddressStrategy(TypedStrategy):
         faults = names.path_segment(namespace) if namespace else []
         return [*errors, *field.invalid_details(f"{path}.namespace", namespace, faults)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        parent, errors = obj["spec"].get("parentRef"), self.validate_create(kind, version, obj)
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        parent, errors = obj["spec"].get("parentRef"), self.validate_create(version, obj)
         if parent == old["spec"].get("parentRef"):
             return errors
         return [*errors, immutable_error("spec.parentRef", gostructs.format_struct(_PARENT, parent))]

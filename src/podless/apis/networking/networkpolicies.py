@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, labelselector, names
 from podless.runtime.jsonobject import Object
@@ -35,7 +35,7 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return list(_validate_spec(obj["spec"]))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

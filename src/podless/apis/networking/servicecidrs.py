@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field
 from podless.runtime.jsonobject import Object
@@ -23,10 +23,10 @@ class ServiceCIDRStrategy(StatusStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_ranges(obj["spec"].get("cidrs") or [])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         cidrs, before = (state["spec"].get("cidrs") or [] for state in (obj, old))
         moved = [
             immutable_error(f"{_PATH}[{index}]", text)
@@ -39,7 +39,7 @@ class ServiceCIDRStrategy(StatusStrategy):
             return [*moved, *_validate_ranges(cidrs)]
         return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
 
 

@@ -7,7 +7,7 @@ from podless.apis.podspec.scheduling import validate_tolerations
 from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -26,7 +26,7 @@ class RuntimeClassStrategy(TypedStrategy):
     allow_create_on_update = True
     metadata = MetadataPolicy(qualified_finalizers=False)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         handler = obj["handler"]
         if handler or has("RequiredHandlers"):
             errors = checks.validate_name("handler", handler)
@@ -36,8 +36,8 @@ class RuntimeClassStrategy(TypedStrategy):
         errors += resources.validate_resources({"limits": fixed}, "overhead", set())
         return [*errors, *_validate_scheduling(obj.get("scheduling") or {})]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*self.validate_create(kind, version, obj), *validate_immutable_fields(obj, old, "handler")]
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        return [*self.validate_create(version, obj), *validate_immutable_fields(obj, old, "handler")]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}

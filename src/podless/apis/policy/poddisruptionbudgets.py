@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from podless.apis.shared import checks, shares
 from podless.apis.shared.typed import SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
@@ -28,7 +28,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
     naming = names.PATH_SEGMENTS
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         spec = obj["spec"]
         minimum, maximum, policy = (
             spec.get("minAvailable"),
@@ -48,7 +48,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         status = obj["status"]
         errors = conditions.validate_conditions(status.get("conditions"), "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
@@ -37,7 +37,7 @@ class RoleStrategy(TypedStrategy):
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         for index, rule in enumerate(each(obj.get("rules") or [])):
             errors += self._validate_rule(rule, f"rules[{index}]")
@@ -89,7 +89,7 @@ class RoleBindingStrategy(TypedStrategy):
         if obj.get("subjects"):
             obj["subjects"] = [_add_api_group(subject) for subject in each(obj["subjects"])]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors = []
         ref = obj["roleRef"]
         if ref["apiGroup"] != GROUP:
@@ -100,8 +100,8 @@ class RoleBindingStrategy(TypedStrategy):
             errors += self._validate_subject(subject, f"subjects[{index}]")
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = list(self.validate_create(kind, version, obj))
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        errors = list(self.validate_create(version, obj))
         ref = obj["roleRef"]
         if ref != old["roleRef"]:
             errors.append(field.invalid("roleRef", gostructs.format_struct(_ROLE_REF, ref), "cannot change roleRef"))

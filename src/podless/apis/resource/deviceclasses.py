@@ -7,7 +7,7 @@ from functools import partial
 from podless.apis.podspec.resources import is_extended
 from podless.apis.resource import parts
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -26,10 +26,10 @@ class DeviceClassStrategy(TypedStrategy):
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"], {})]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_spec(obj["spec"], old["spec"])]
 
 

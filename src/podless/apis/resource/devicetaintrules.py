@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.conditions import validate_conditions
@@ -32,13 +32,13 @@ class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
         if taint["effect"] != before["effect"] and taint.get("timeAdded") == before.get("timeAdded"):
             taint["timeAdded"] = clock.now()
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"], None)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_spec(obj["spec"], old["spec"]["taint"]["effect"])]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         conditions = (obj.get("status") or {}).get("conditions") or []
         errors = [*validate_conditions(conditions, "status.conditions")]
         if len(conditions) > _MAX_CONDITIONS:

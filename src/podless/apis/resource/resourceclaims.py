@@ -12,7 +12,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.typed import KeptMetadataStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
@@ -157,15 +157,15 @@ class ResourceClaimStrategy(KeptMetadataStrategy):
         remaining = [device for device in each(status.get("devices") or ()) if device_key(device) not in deallocated]
         put_part(status, "devices", remaining or None)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*requests.validate_claim(obj["spec"], "spec")]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec = obj["spec"]
         is_same = requests.is_same_spec(spec, old["spec"])
         return [] if is_same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*validate_allocation(obj, old)]
 
 

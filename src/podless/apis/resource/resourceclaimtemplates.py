@@ -6,7 +6,7 @@ from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -27,10 +27,10 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         requests.default_requests(obj["spec"].get("spec") or {})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_template(obj["spec"])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec, before = obj["spec"], old["spec"]
         is_same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
         errors = (

@@ -12,7 +12,7 @@ from podless.apis.resource import parts
 from podless.apis.shared.checks import POSITIVE, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, quantity
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy
 from podless.meta import field, names
 from podless.runtime import clock
@@ -164,10 +164,10 @@ class ResourceSliceStrategy(TypedStrategy):
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_slice(obj["spec"], None)]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_slice(obj["spec"], old["spec"])]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

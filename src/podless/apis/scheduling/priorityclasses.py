@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.errors import Forbidden
@@ -42,7 +42,7 @@ class PriorityClassStrategy(TypedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["metadata"]["generation"] = 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         name, value = obj["metadata"].get("name") or "", obj["value"]
         errors = []
         if name.startswith(_RESERVED):
@@ -55,7 +55,7 @@ class PriorityClassStrategy(TypedStrategy):
             errors += checks.validate_enum("preemptionPolicy", policy, _POLICIES)
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_changes(obj, old)]
 
     def prepare_delete(self, obj: Object) -> None:

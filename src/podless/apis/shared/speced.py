@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from podless.apis.shared import checks, template
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -57,10 +57,10 @@ class ReplicasStrategy(TemplateStrategy):
         """Reject changes of immutable fields: by default, of the selector."""
         return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return self.validate_spec(obj["spec"], None)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec, before = obj["spec"], old["spec"]
         return [*self.validate_spec(spec, before), *self.validate_kept(spec, before)]
 

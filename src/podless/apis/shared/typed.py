@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from podless.apis.shared.carried import keep_metadata
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy, Strategy
+from podless.kinds.strategy import NOT_STATUS, MetadataPolicy, Strategy
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
@@ -43,9 +43,6 @@ class TypedStrategy(Strategy[Kind]):
             self.fill_defaults(kind, version, decoded)
         self.complete(decoded, obj)
         return decoded
-
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return self.validate_create(kind, version, obj)
 
     def list_selectable_fields(self, version: Version) -> frozenset[str]:
         return self.selects

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.shared.checks import token_lifetime, validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -39,7 +39,7 @@ class CSIDriverStrategy(TypedStrategy):
         if obj["spec"] != old["spec"]:
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         spec = obj["spec"]
         errors = []
         if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
@@ -56,9 +56,9 @@ class CSIDriverStrategy(TypedStrategy):
             errors.append(field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec, before = obj["spec"], old["spec"]
-        errors = [*self.validate_create(kind, version, obj)]
+        errors = [*self.validate_create(version, obj)]
         errors += validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
         return [*errors, *validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")]
 

@@ -6,7 +6,7 @@ from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import field, names
 from podless.meta.conditions import validate_reason
@@ -34,7 +34,7 @@ class CSINodeStrategy(KeptMetadataStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
     checking = ValidationCost(once="CSINodesOnce")
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
         for index, driver in enumerate(each(obj["spec"].get("drivers") or [])):
@@ -43,8 +43,8 @@ class CSINodeStrategy(KeptMetadataStrategy):
             errors += checks.validate_unique(f"{path}.name", name, seen)
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = [*self.validate_create(kind, version, obj)]
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        errors = [*self.validate_create(version, obj)]
         before: dict[str, list[Object]] = {}
         for driver in each(old["spec"].get("drivers") or []):
             before.setdefault(driver["name"], []).append(_immutable_fields(driver))
@@ -55,7 +55,7 @@ class CSINodeStrategy(KeptMetadataStrategy):
                     errors.append(immutable_error(path, gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
         for index, health in enumerate(each(obj["status"].get("storageHealth") or [])):

@@ -6,7 +6,7 @@ from podless.apis.shared import nodelabels
 from podless.apis.shared.checks import immutable_error, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
@@ -21,7 +21,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
 
     allow_unconditional_update = False
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         name, amount = obj["storageClassName"], obj.get("capacity")
         errors = labelselector.validate_selector(obj.get("nodeTopology") or {}, "nodeTopology")
         errors += field.invalid_details("storageClassName", name, names.check_subdomain(name))
@@ -29,9 +29,9 @@ class CSIStorageCapacityStrategy(TypedStrategy):
             errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         topology = obj.get("nodeTopology")
-        errors = [*self.validate_create(kind, version, obj)]
+        errors = [*self.validate_create(version, obj)]
         if topology != old.get("nodeTopology"):
             errors.append(immutable_error("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
         return [*errors, *validate_immutable_fields(obj, old, "storageClassName")]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -53,7 +53,7 @@ _RECLAIMING = ("Delete", "Retain")
 class StorageClassStrategy(TypedStrategy):
     """Strategy of StorageClass, most of whose fields are immutable."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors = [
             *validate_provisioner(obj["provisioner"], "provisioner"),
             *validate_parameters(obj.get("parameters") or {}),
@@ -67,8 +67,8 @@ class StorageClassStrategy(TypedStrategy):
             errors.append(field.not_supported("volumeBindingMode", mode, _MODES))
         return [*errors, *_validate_topologies(obj.get("allowedTopologies") or [])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = [*self.validate_create(kind, version, obj)]
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+        errors = [*self.validate_create(version, obj)]
         if has("ImmutableStorageClasses"):
             errors += validate_immutable_fields(obj, old, "parameters", blank={})
             errors += validate_immutable_fields(obj, old, "provisioner")

@@ -10,7 +10,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import storageclasses
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -33,13 +33,13 @@ class VolumeAttachmentStrategy(KeptMetadataStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
     blank: ClassVar[Object] = {"attached": False}
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         errors, attacher = _validate_attachment(obj), obj["spec"]["attacher"]
         if not attacher and not has("AttachersOnce"):
             errors.append(field.required("spec.attacher"))
         return [*errors, *_validate_names(obj["spec"])]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors = _validate_attachment(obj)
         if has("AttachersOnce"):
             errors += _validate_names(obj["spec"])

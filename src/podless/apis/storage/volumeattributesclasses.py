@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.apis.storage import storageclasses
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 class VolumeAttributesClassStrategy(TypedStrategy):
     """Strategy of VolumeAttributesClass."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         parameters = obj.get("parameters") or {}
         errors = [
             *storageclasses.validate_provisioner(obj["driverName"], "driverName"),
@@ -23,13 +23,13 @@ class VolumeAttributesClassStrategy(TypedStrategy):
             errors.append(field.required("parameters", "must contain at least one key/value pair"))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         errors = [
             field.forbidden(name, f"updates to {name} are forbidden.")
             for name in ("driverName", "parameters")
             if obj.get(name) != old.get(name)
         ]
-        return [*errors, *self.validate_create(kind, version, obj)]
+        return [*errors, *self.validate_create(version, obj)]
 
 
 STRATEGY = VolumeAttributesClassStrategy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.conditions import find_true, validate_conditions
@@ -26,17 +26,17 @@ class MigrationStrategy(KeptMetadataStrategy):
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+    def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*_validate_resource((obj.get("spec") or {}).get("resource") or {})]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         spec = obj.get("spec") or {}
         errors = [*_validate_resource(spec.get("resource") or {})]
         if spec != (old.get("spec") or {}):
             errors.append(immutable_error("spec", gostructs.format_struct(MIGRATION_SPEC, spec)))
         return errors
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return [*_validate_status(obj.get("status") or {}, old.get("status") or {})]
 
 

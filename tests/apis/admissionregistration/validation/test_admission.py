@@ -41,7 +41,7 @@ def decoded(kind: Kind, **parts: Any) -> Object:
 
 
 def errors(kind: Kind, **parts: Any) -> list[str]:
-    found: list[FieldError] = list(kind.strategy.validate_create(kind, kind.versions[0], decoded(kind, **parts)))
+    found: list[FieldError] = list(kind.strategy.validate(kind.versions[0], decoded(kind, **parts), None))
     return [str(error) for error in found]
 
 
@@ -112,8 +112,8 @@ def test_a_sound_configuration_is_accepted() -> None:
 def test_what_was_wrong_in_the_old_webhooks_may_stay() -> None:
     kind, version = VALIDATING_WEBHOOKS, VALIDATING_WEBHOOKS.versions[0]
     obj = decoded(kind, webhooks=[HOOK | {"sideEffects": "Some"}])
-    assert len(kind.strategy.validate_create(kind, version, obj)) == 1
-    assert not kind.strategy.validate_update(kind, version, obj, obj, [])
+    assert len([*kind.strategy.validate(version, obj, None)]) == 1
+    assert not [*kind.strategy.validate(version, obj, obj)]
 
 
 def test_variables_see_those_before_them() -> None:
@@ -185,7 +185,5 @@ def test_a_host_with_wrong_brackets_is_an_error(url: str) -> None:
 
 def test_warnings_of_type_checking_need_a_text() -> None:
     obj = decoded(VALIDATING_POLICIES, spec={}, status={"typeChecking": {"expressionWarnings": [{"warning": " "}]}})
-    found = VALIDATING_POLICIES.strategy.validate_status(
-        VALIDATING_POLICIES, VALIDATING_POLICIES.versions[0], obj, obj, []
-    )
+    found = VALIDATING_POLICIES.strategy.validate_status(VALIDATING_POLICIES.versions[0], obj, obj)
     assert [str(error.at) for error in found] == ["status.typeChecking.expressionWarnings[0].fieldRef"]
