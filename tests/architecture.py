@@ -460,7 +460,7 @@ def test_only_the_funnel_commits() -> None:
 
 
 def test_only_the_two_loops_count_tries() -> None:
-    """Of a server in verbs/storage.py, of a client in remote/attempts.py; all else gives them its number of tries."""
+    """Of a server in verbs/storage.py, of a client in remote/cluster.py; all else gives them its number of tries."""
     loops = ast.For | ast.AsyncFor | ast.While | ast.comprehension
     found = set()
     for file in FILES:
@@ -593,7 +593,7 @@ CACHING = {
     "http/openapi.py": "of the loop",
     "console/assets.py": "of the loop",
     "models/objects.py": "the classes of a program",
-    "check/places.py": "one file",
+    "check/findings.py": "one file",
     "check/run.py": "one run of the checker",
 }
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from podless.check import SourceFile
 from podless.check.compare import compare_definitions
 from podless.check.findings import Severity
-from podless.check.trial import try_objects
+from podless.check.upgrade import try_objects
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema, structural
 from tests.apis.test_offline import definition

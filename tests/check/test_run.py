@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from podless import check
 from podless.check import CannotCheck, CheckOptions, Report, SourceFile, Strictness
-from podless.check.openapi import read_kinds
+from podless.check.catalog import read_kinds
 from podless.check.output import FORMS, render_report
 from tests.apis.test_offline import definition
 from tests.conftest import tries

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from podless.explore.findings import ExplorationReport, Fault, Run, ScheduleFinding
+from podless.explore.findings import ExplorationReport, Fault, Run, ScheduleFinding, tell_story
 from podless.explore.oracles import judge_run
 from podless.explore.page import write_page
 from podless.explore.points import LogEntry
 from podless.explore.schedule import HoldEvents, Schedule
-from podless.explore.story import tell_story
 
 _BED = "controller create configmaps default/bed"
 _STEP = LogEntry("user", "", "step 1: apply Garden <one>", "step 1", revision=1)

@@ -22,9 +22,8 @@ from podless import Server
 from podless.check.sources import SourceFile
 from podless.codec import serializer
 from podless.plan.fetch import RunningAPI
-from podless.plan.manifests import Item, read_set
+from podless.plan.manifests import Item, read_set, sort_items
 from podless.plan.options import CREATE, MODES, REPLACE, SERVER_SIDE, PlanOptions
-from podless.plan.order import sort_items
 from podless.plan.result import Plan
 from podless.plan.run import make_plan
 from podless.plan.simulation import Simulation

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from podless.remote.attempts import retry_call
 from podless.remote.cluster import (
     Conflicting,
     MissingServiceAccount,
@@ -15,6 +14,7 @@ from podless.remote.cluster import (
     RemoteBusy,
     RemoteGone,
     make_refusal,
+    retry_call,
 )
 
 NO_ACCOUNT = 'pods "a" is forbidden: error looking up service account ns/default: serviceaccount "default" not found'

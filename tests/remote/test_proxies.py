@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.remote.proxies import check_proxy, choose_proxy
+from podless.remote.kubeconfig import check_proxy, choose_proxy
 
 PROXY = "http://proxy:3128"
 

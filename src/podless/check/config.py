@@ -46,7 +46,7 @@ class CheckSettings:
         Raises CannotCheck if the running API or an OpenAPI document cannot be read.
         """
         from podless.check import remote
-        from podless.check.openapi import read_kinds
+        from podless.check.catalog import read_kinds
 
         try:
             releases = [release.name for release in features.choose_all(self.kubernetes_version)]

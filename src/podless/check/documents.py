@@ -12,8 +12,7 @@ from podless.apis import offline
 from podless.apis.apiextensions import definition
 from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
-from podless.check.findings import Finding, Report, Severity
-from podless.check.places import PositionFinder
+from podless.check.findings import Finding, PositionFinder, Report, Severity
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.codec.jsontext import JSONError

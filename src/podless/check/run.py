@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 
 from podless.apis import features
 from podless.check import references
-from podless.check.catalog import Catalog, make_kind
+from podless.check.catalog import Catalog, DescribedKind, make_kind
 from podless.check.documents import DocumentChecker, ObjectIdentity, Outcome, Strictness, index_objects
-from podless.check.findings import Finding, Report, Severity, merge_findings
-from podless.check.openapi import DescribedKind
-from podless.check.places import PositionFinder
+from podless.check.findings import Finding, PositionFinder, Report, Severity, merge_findings
 from podless.check.references import Reference
 from podless.check.sources import CannotCheck, SourceFile
 from podless.codec.documents import Document, split_documents

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from podless.check.documents import read_document, split_entries
-from podless.check.findings import Finding, Report, Severity
-from podless.check.places import PositionFinder
+from podless.check.findings import Finding, PositionFinder, Report, Severity
 from podless.check.sources import CannotCheck, SourceFile, find_sources
 from podless.codec import serializer
 from podless.codec.documents import Document, split_documents

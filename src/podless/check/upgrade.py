@@ -1,16 +1,18 @@
-"""Reports how another Kubernetes release handles manifests differently."""
+"""Reports what happens to objects with other definitions, or with another Kubernetes release."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 
 from podless.apis import features
 from podless.check.catalog import Catalog
-from podless.check.documents import Strictness
+from podless.check.documents import WARN, DocumentChecker, Strictness
 from podless.check.findings import Finding, Report, Severity
 from podless.check.run import CheckOptions, check_files
 from podless.check.sources import SourceFile
+from podless.codec.documents import split_documents
 from podless.meta import gvk
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
@@ -18,6 +20,7 @@ from podless.runtime.option import StartError
 
 NOTE = "note"  # the severity of new possibilities
 _UNSERVED = re.compile(r'no matches for kind "(.*)" in version "(.*)"')
+_MAX_SHOWN = 5  # maximum number of objects to name
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +118,55 @@ def _find_replacement(finding: Finding, catalog: Catalog) -> str:
     if not versions:
         return "nothing replaces it in its API group"
     return f"use {gvk.GroupVersion(group, versions[0])}"
+
+
+@dataclass(slots=True)
+class DefinitionTrial:
+    """The result for the objects of one kind. refused: number that only the old definition accepts.
+
+    pruned: number that would lose a field. examples: findings about the first few.
+    """
+
+    kind: str
+    objects: int = 0
+    refused: int = 0
+    pruned: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def count_object(self, label: str, old_findings: Sequence[Finding], new_findings: Sequence[Finding]) -> None:
+        """Count one object. old_findings, new_findings: its findings with the old and the new definition."""
+        known = {(finding.rule, finding.said) for finding in old_findings}
+        new_only = [finding for finding in new_findings if (finding.rule, finding.said) not in known]
+        self.objects += 1
+        self.refused += any(finding.severity is Severity.ERROR for finding in new_only)
+        self.pruned += any(finding.rule == "UnknownField" for finding in new_only)
+        self.examples += [f"{label}: {finding.said}" for finding in new_only][: _MAX_SHOWN - len(self.examples)]
+
+    def __str__(self) -> str:
+        counts = f"{self.refused} would be rejected, {self.pruned} would lose fields"
+        return "\n  ".join([f"{self.kind}: of {self.objects} objects {counts}", *self.examples])
+
+
+def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[DefinitionTrial]:
+    """Check the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
+    before, after = (DocumentChecker(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
+    kinds = {(definition["spec"]["group"], definition["spec"]["names"]["kind"]) for definition in old}
+    trials: dict[str, DefinitionTrial] = {}
+    for source in sources:
+        for document in split_documents(source.name, source.read()):
+            judged = before.check_document(document, definitions=False)
+            old_findings = _group_by_object(judged.report.findings)
+            new_findings = _group_by_object(after.check_document(document, definitions=False).report.findings)
+            for identity, _, _ in judged.objects:
+                if (identity.group, identity.kind) in kinds:
+                    name, label = f"{identity.kind}.{identity.group}", str(identity)
+                    trial = trials.setdefault(name, DefinitionTrial(name))
+                    trial.count_object(label, old_findings.get(label, ()), new_findings.get(label, ()))
+    return list(trials.values())
+
+
+def _group_by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    result: dict[str, list[Finding]] = {}
+    for finding in findings:
+        result.setdefault(finding.about, []).append(finding)
+    return result

@@ -7,8 +7,7 @@ import ssl
 from pathlib import Path
 
 from podless.remote import kubeconfig as configs
-from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess
-from podless.remote.proxies import choose_proxy
+from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess, choose_proxy
 
 DATA = Path("podless-data")  # the data folder by default
 

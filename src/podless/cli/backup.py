@@ -11,13 +11,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from podless.check.findings import format_count
-from podless.cli import engine
+from podless.cli import options
 from podless.cli.progress import Progress
 from podless.cluster import make_store
 from podless.history.moments import find_revision
 from podless.remote import kubeconfig as configs
-from podless.remote.attempts import retry_call
-from podless.remote.cluster import RemoteCluster, RemoteGone
+from podless.remote.cluster import RemoteCluster, RemoteGone, retry_call
 from podless.runtime.option import ReportedError, report_errors
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup
@@ -27,7 +26,7 @@ from podless.version import __version__
 _TRIES = 5
 
 
-add_options = engine.add_options
+add_options = options.add_store_options
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,9 +58,9 @@ async def _run(args: argparse.Namespace, new: Path) -> None:
         if args.kubeconfig is not None:
             await _write_backup(new, _read_online(args.kubeconfig, args.at))
         elif ENGINES[args.store].shared:
-            await _write_backup(new, _read_store(engine.store_of_options(args), None, args.at))
+            await _write_backup(new, _read_store(options.make_chosen_store(args), None, args.at))
         elif database.exists():
-            await _write_backup(new, _read_store(engine.store_of_options(args), kubeconfig, args.at))
+            await _write_backup(new, _read_store(options.make_chosen_store(args), kubeconfig, args.at))
         elif kubeconfig.exists():  # a server that uses etcd
             await _write_backup(new, _read_online(kubeconfig, args.at))
         else:

@@ -41,7 +41,7 @@ def _compare_releases(args: argparse.Namespace) -> int:
 
 def _compare_definitions(args: argparse.Namespace) -> int:
     """Report what new definitions break. Raises CannotCheck."""
-    from podless.check import compare, remote, trial
+    from podless.check import compare, remote, upgrade
     from podless.check.findings import Severity, format_count
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources, former_files
@@ -56,7 +56,7 @@ def _compare_definitions(args: argparse.Namespace) -> int:
     tried = find_sources(args.objects) if args.objects else []
     if args.context is not None:
         tried += remote.fetch_objects(args.kubeconfig, args.context, old)
-    trials = trial.try_objects(old, new, tried) if tried else []
+    trials = upgrade.try_objects(old, new, tried) if tried else []
     if args.output == "json":
         document = {
             "changes": [asdict(change) for change in definitions],

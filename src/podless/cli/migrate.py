@@ -16,8 +16,7 @@ from podless.check.findings import format_count
 from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.attempts import retry_call
-from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
+from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone, retry_call
 from podless.runtime.jsonobject import Object
 from podless.version import __version__
 

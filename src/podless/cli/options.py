@@ -1,4 +1,7 @@
-"""Options of `podless serve` and their help texts, from their declaration in podless.app.Settings."""
+"""Options of `podless serve` and their help texts, from their declaration in podless.app.Settings.
+
+Other commands take some of them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,12 @@ from typing import Any
 
 from podless.app import Settings
 from podless.cli.commands import as_type
+from podless.cluster import make_store
 from podless.runtime.files import describe_fault
 from podless.runtime.option import Option, Section, StartError, declared_options
+from podless.settings import ClusterSettings
+from podless.store import Store
+from podless.store.engines import DATABASE, option_sections
 
 _FILES = ("FILE", "DIR")  # placeholders of options that name a file
 
@@ -20,14 +27,6 @@ _FILES = ("FILE", "DIR")  # placeholders of options that name a file
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to a parser."""
     _add_fields(parser, parser, Settings, "")
-
-
-def add_section(group: Any, cls: type, prefix: str) -> None:
-    """Add the options of one section to another command. Options that only servers use are hidden."""
-    for name, default, declared in declared_options(cls):
-        assert isinstance(declared, Option)
-        option = replace(declared, help=argparse.SUPPRESS) if declared.server_only else declared
-        _add_one(group, f"{prefix}{name}", default, option)
 
 
 def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
@@ -43,6 +42,22 @@ def read_selected(args: argparse.Namespace, names: Collection[str]) -> dict[str,
         name: option for name, _, option in declared_options(Settings) if name in names and isinstance(option, Option)
     }
     return {name: _convert_value(getattr(args, name), option) for name, option in options.items()}
+
+
+def add_store_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the store, for a command that opens it without a server. Those of servers are hidden."""
+    for section_name, section in option_sections().items():
+        group = parser.add_argument_group(section.title, "as for podless serve")
+        for name, default, declared in declared_options(section.of):
+            assert isinstance(declared, Option)
+            option = replace(declared, help=argparse.SUPPRESS) if declared.server_only else declared
+            _add_one(group, f"{section_name}.{name}", default, option)
+
+
+def make_chosen_store(args: argparse.Namespace) -> Store:
+    """Return the store of the options, not yet open. It does not compact on its own. Raises StartError."""
+    sections = {name: _read_fields(vars(args), item.of, f"{name}.") for name, item in option_sections().items()}
+    return make_store(ClusterSettings(store=args.store, **sections), args.data / DATABASE, compacting=False)
 
 
 def chaos_notice(seed: int) -> str:
@@ -132,11 +147,6 @@ def _find_flag(arguments: dict[str, Any], text: str, cls: type, prefix: str) -> 
             if text.startswith(starts):
                 return declared.flag
     return ""
-
-
-def read_section(args: argparse.Namespace, cls: type, prefix: str) -> Any:
-    """Return the settings of a section. Raises StartError for invalid ones."""
-    return _read_fields(vars(args), cls, prefix)
 
 
 def _read_fields(arguments: dict[str, Any], cls: type, prefix: str) -> Any:

@@ -13,14 +13,14 @@ from pathlib import Path
 from podless.check.sources import STDIN, CannotCheck, find_sources
 from podless.cli import access
 from podless.cli.progress import Progress
+from podless.plan.baseline import Dump, EmptySource, PlanSource
 from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.output import render_plan
 from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
-from podless.plan.run import PlanSource, make_plan
-from podless.plan.sources import Dump, EmptySource
+from podless.plan.run import make_plan
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError

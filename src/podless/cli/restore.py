@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podless.check.findings import format_count
-from podless.cli import engine
+from podless.cli import options
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import make_private
@@ -19,14 +19,14 @@ from podless.store.engines import ENGINES
 _APISERVER_LEASES = "/masterleases/"  # in etcd: one key for each running kube-apiserver
 
 
-add_options = engine.add_options
+add_options = options.add_store_options
 
 
 def run(args: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, if that fails."""
     try:
         summary = backup.check_backup(_read_lines(args.file))
-        store = engine.store_of_options(args)
+        store = options.make_chosen_store(args)
         if not ENGINES[args.store].shared:
             args.data.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(args.data)

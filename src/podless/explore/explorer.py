@@ -11,13 +11,12 @@ from dataclasses import replace
 from itertools import chain
 
 from podless.explore import search
-from podless.explore.findings import ExplorationReport, Run, ScheduleFinding
+from podless.explore.findings import ExplorationReport, Run, ScheduleFinding, tell_story
 from podless.explore.gate import Watched
 from podless.explore.laboratory import Laboratory, Setup
 from podless.explore.oracles import find_unstable, judge_run
 from podless.explore.points import compare_logs
 from podless.explore.schedule import Perturbation, Schedule
-from podless.explore.story import tell_story
 from podless.explore.trial import Trial
 from podless.runtime.dataclass import dataclass
 

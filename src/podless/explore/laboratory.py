@@ -20,9 +20,8 @@ from podless.auth.attributes import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
 from podless.explore.gate import Gate, GatedRun
-from podless.explore.orphans import OrphanKiller
 from podless.explore.points import Log
-from podless.explore.process import ControllerProcess
+from podless.explore.process import ControllerProcess, OrphanKiller
 from podless.explore.scenario import Scenario
 from podless.explore.states import State, StateReader
 from podless.http.record import RecentRequests

@@ -7,9 +7,9 @@ import time
 
 from podless.explore.findings import Fault, Run
 from podless.explore.gate import GatedRun, RunHooks, Watched
-from podless.explore.instances import Instances
 from podless.explore.laboratory import Laboratory
 from podless.explore.points import LogEntry
+from podless.explore.process import Instances
 from podless.explore.scenario import Invariant, UserStep
 from podless.explore.schedule import Schedule
 from podless.explore.states import State

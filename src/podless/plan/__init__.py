@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from podless.check.sources import CannotCheck, find_sources
+from podless.plan.baseline import Dump, EmptySource, PlanSource
 from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, By, Change, FieldChange, Plan
-from podless.plan.run import PlanSource, make_plan
-from podless.plan.sources import Dump, EmptySource
+from podless.plan.run import make_plan
 from podless.remote import kubeconfig as configs
 from podless.runtime.arguments import reject_unknown_names
 from podless.runtime.lazy import make_callable

@@ -1,21 +1,29 @@
-"""The state that a plan starts from, and how it is loaded into the server in memory."""
+"""The state that a plan starts from, of a new cluster, of files or of an API, and how it is loaded into a server."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from pathlib import Path
+from typing import Protocol
 
+from podless.check.sources import CannotCheck, find_sources
 from podless.codec import serializer
 from podless.meta import gvk
-from podless.plan.manifests import Identity, Item
+from podless.plan.manifests import Identity, Item, read_set
+from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import LoadedRecord, Simulation, encode_loaded
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
+from podless.store import backup
+from podless.store.keys import OWN
 
+Say = Callable[[str], None]
 _DEFINITION = "CustomResourceDefinition"
+_BACKUP = b'{"backup":"podless"'
 
 
 @dataclass(slots=True)
@@ -35,6 +43,78 @@ class Baseline:
     namespace: str = "default"  # the default for objects without one
     complete: list[Endpoint] = field(default_factory=list)  # the resources of which `objects` has all objects
     notes: list[str] = field(default_factory=list)  # more about the reads, for the report
+
+
+class PlanSource(Protocol):
+    """The starting point of a plan."""
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        """Return the state that a set can touch. say: called with each progress text. Raises CannotPlan."""
+
+
+class EmptySource(PlanSource):
+    """A new cluster."""
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        return Baseline("a new cluster")
+
+
+class Dump(PlanSource):
+    """A backup, an export, or manifests that count as applied. path: file or folder. display_name: for messages."""
+
+    def __init__(self, path: str, display_name: str = "") -> None:
+        self._path = path
+        self._display_name = display_name
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        baseline = _read_dump(self._path)
+        baseline.source = self._display_name or baseline.source
+        return baseline
+
+
+def _read_dump(path: str) -> Baseline:
+    """Return the state in a file or folder. Raises CannotPlan."""
+    baseline = Baseline(path)
+    try:
+        if _is_backup(Path(path)):
+            baseline.records = _read_backup(Path(path))
+            return baseline
+        items, faults = read_set(find_sources([path]))
+    except CannotCheck as error:
+        raise CannotPlan(str(error)) from None
+    except backup.BadBackup as error:
+        raise CannotPlan(f"{path}: {error}") from None
+    except OSError as error:
+        raise CannotPlan(f"{path}: {error.strerror}") from None
+    if faults:
+        fault = faults[0]
+        line, column = fault.place.find_fault(fault.message)
+        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.safe_message}")
+    for item in items:
+        if item.metadata.get("uid"):
+            baseline.objects.append(item.obj)
+        else:
+            baseline.manifests.append(item)
+    return baseline
+
+
+def _is_backup(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_BACKUP)) == _BACKUP
+
+
+def _read_backup(path: Path) -> list[LoadedRecord]:
+    """Return the records of a complete backup. Raises BadBackup."""
+    with path.open("rb") as file:
+        backup.check_backup(file)
+    with path.open("rb") as file:
+        return [
+            LoadedRecord(record.key, record.stored)
+            for record in backup.read_records(file)
+            if not record.key.startswith(OWN)
+        ]
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[UnreadPart]:

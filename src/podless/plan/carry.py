@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
@@ -11,18 +10,17 @@ from podless.apis.catalog import ALL
 from podless.check.sources import CannotCheck, find_sources
 from podless.plan import planfile, writes
 from podless.plan.applyset import is_written, label_member, write_parent
+from podless.plan.baseline import Say
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.prune import delete_object
 from podless.plan.requests import ActingUser, Endpoint, RemoteRequester, Requester
 from podless.plan.result import Action
 from podless.plan.run import place_object
-from podless.remote.attempts import retry_call
-from podless.remote.cluster import Refused, RemoteCluster
+from podless.remote.cluster import Refused, RemoteCluster, retry_call
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
-Say = Callable[[str], None]
 _PATIENCE = 60.0  # seconds to wait until a definition is established
 _POLL_DELAY = 0.2
 

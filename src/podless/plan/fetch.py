@@ -10,7 +10,7 @@ from podless.apis import features
 from podless.apis.catalog import ALL
 from podless.kinds.kind import Kind
 from podless.plan.applyset import ApplySet
-from podless.plan.baseline import Baseline
+from podless.plan.baseline import Baseline, PlanSource, Say
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
@@ -19,7 +19,6 @@ from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.rules import fetch_policies, fetch_quotas, fetch_roles
-from podless.plan.run import Say
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
 from podless.runtime.jsonobject import Object
@@ -51,7 +50,7 @@ _CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
 )
 
 
-class RunningAPI:
+class RunningAPI(PlanSource):
     """A running API, which is only read. access: how to reach it. seconds: timeout of one answer."""
 
     def __init__(self, access: ClusterAccess, *, seconds: float = _SECONDS) -> None:

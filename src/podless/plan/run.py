@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from podless.apis import features
 from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
-from podless.plan.baseline import Baseline, load_baseline
+from podless.plan.baseline import Baseline, PlanSource, Say, load_baseline
 from podless.plan.differences import compare_objects
-from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable
+from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable, sort_items
 from podless.plan.membership import Membership
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
-from podless.plan.order import sort_items
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Cause, Change, Plan, UnreadPart
@@ -23,7 +22,6 @@ from podless.plan.simulation import Simulation
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
-Say = Callable[[str], None]
 Observe = Callable[[Simulation, int], Awaitable[None]]
 _UNSERVED = (
     'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{file}": no matches for kind '
@@ -34,13 +32,6 @@ _ELSEWHERE = (
     "'--namespace={found}' to perform this operation."
 )
 _FIRST_REPORT = 50  # written objects before the first line of progress
-
-
-class PlanSource(Protocol):
-    """The starting point of a plan."""
-
-    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
-        """Return the state that a set can touch. Raises CannotPlan."""
 
 
 async def make_plan(

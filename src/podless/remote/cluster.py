@@ -1,15 +1,18 @@
-"""A client for any Kubernetes API server: sends and receives JSON, and retries if the server asks for it."""
+"""A client for any Kubernetes API server: sends and receives JSON, and retries if the server asks for it.
+
+`retry_call` is the only retry loop of clients; the server's own is in verbs/storage.py.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from podless.codec import serializer
-from podless.remote.attempts import retry_call
 from podless.remote.client import RemoteError
 from podless.remote.execplugin import Credential
 from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess
@@ -20,13 +23,13 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-
 _TRIES = 5
 _DELAY, _GROWTH = 0.1, 3.0  # seconds before the first retry, and the factor for each later one
 _SECONDS = 60  # timeout of one answer
 # Source: plugin/pkg/admission/serviceaccount of Kubernetes
 _TOO_LARGE, _EXACT = "ResourceVersionTooLarge", "resourceVersionMatch=Exact"
 _NO_ACCOUNT = "error looking up service account"
+T = TypeVar("T")
 
 
 class Refused(RemoteError):
@@ -269,3 +272,32 @@ def _read_status(media: str, raw: bytes) -> Object:
     except serializer.JSONError:
         return {}
     return document if isinstance(document, dict) and document.get("kind") == "Status" else {}
+
+
+async def retry_call(
+    work: Callable[[], Awaitable[T]],
+    *errors: type[Exception],
+    tries: int = 0,
+    seconds: float = 0.0,
+    pause: float = 0.0,
+    growth: float = 1.0,
+) -> T:
+    """Call `work` until it raises none of these errors, and return its result.
+
+    tries: maximum number of calls (default: no limit). seconds: no further call starts after them (default: no limit).
+    pause: seconds between two calls, multiplied by `growth` after each; an error that has a `wait` can ask for more.
+    Raises the last error at a limit, and any other error at once.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while True:
+        tries -= 1
+        try:
+            return await work()
+        except errors as error:
+            if tries == 0 or (seconds and loop.time() > end):
+                raise
+            pause = max(pause, getattr(error, "wait", 0.0))
+        if pause:
+            await asyncio.sleep(pause)
+        pause *= growth

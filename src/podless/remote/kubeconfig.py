@@ -1,9 +1,13 @@
-"""Reads a kubeconfig file: address, CA and credentials of a server."""
+"""Reads a kubeconfig file: address, CA, credentials and proxy of a server.
+
+HTTPS_PROXY, HTTP_PROXY and NO_PROXY count as for Go's clients. Source: golang.org/x/net/http/httpproxy.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import os
 import ssl
 import tempfile
@@ -11,10 +15,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from podless.codec import serializer
 from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
-from podless.remote.proxies import check_proxy, choose_proxy
 from podless.runtime.dataclass import dataclass
 from podless.runtime.option import ReportedError
 
@@ -22,6 +26,7 @@ _MAX_NAMES = 10  # maximum names in an error
 _ELSEWHERE = ("auth-provider", "username")
 # fields of the cluster that an exec plugin gets unchanged
 _CLUSTER_FIELDS = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
+_PORTS = {"http": 80, "https": 443}  # default ports of proxied URLs, by scheme
 
 
 class BadKubeconfig(ReportedError):
@@ -151,3 +156,67 @@ def _read_data(path: Path, section: Mapping[str, Any], name: str) -> bytes:
     if section.get(f"{name}-data"):
         return base64.b64decode(section[f"{name}-data"])
     return (path.parent / section[name]).read_bytes() if section.get(name) else b""
+
+
+def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the URL of the proxy for a server's URL, "" for none. Raises ValueError for an unusable proxy."""
+    split_url = urlsplit(url)
+    name = f"{split_url.scheme.upper()}_PROXY"
+    proxy = environment.get(name) or environment.get(name.lower()) or ""
+    if not proxy:
+        return ""
+    excluded = environment.get("NO_PROXY") or environment.get("no_proxy") or ""
+    host, port = (split_url.hostname or "").rstrip("."), split_url.port or _PORTS[split_url.scheme]
+    if _is_direct(host, port, excluded):
+        return ""
+    return check_proxy(proxy if "://" in proxy else f"http://{proxy}", name)
+
+
+def check_proxy(proxy: str, named: str) -> str:
+    """Return a proxy's URL. named: the setting that gave it. Raises ValueError for an unusable proxy."""
+    split_url = urlsplit(proxy)
+    if split_url.scheme not in _PORTS or not split_url.hostname:
+        raise ValueError(f"{named}: {proxy!r} is not the URL of an HTTP proxy: http://HOST:PORT or https://HOST:PORT")
+    return proxy
+
+
+def _is_direct(host: str, port: int, excluded: str) -> bool:
+    """Return whether a server is reached without a proxy: this machine, or one that NO_PROXY names."""
+    address = _parse_address(host)
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return True
+    for entry in filter(None, (text.strip().lower() for text in excluded.split(","))):
+        if entry == "*":
+            return True
+        name, only = _split_port(entry)
+        if only not in (0, port):
+            continue
+        if address is None:
+            suffix = name.removeprefix("*")
+            if (host == suffix and not suffix.startswith(".")) or host.endswith(f".{suffix.removeprefix('.')}"):
+                return True
+        elif address in _parse_network(name):
+            return True
+    return False
+
+
+def _split_port(entry: str) -> tuple[str, int]:
+    """Split an entry of NO_PROXY into its name or address and its port, 0 for all ports."""
+    name, colon, port = entry.rpartition(":")
+    if colon and port.isdigit() and (":" not in name or name.endswith("]")):
+        return name.strip("[]"), int(port)
+    return entry.strip("[]"), 0
+
+
+def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | tuple[()]:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.cli.transfer import own, renew
+from podless.cli.transfer import renew
 from podless.runtime.jsonobject import Object
 
 
@@ -79,7 +79,7 @@ OURS = {**RBAC, "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "
     ],
 )
 def test_what_every_server_makes_by_itself(given: Object, made: bool) -> None:
-    assert own.made_by_server(given) is made
+    assert renew.made_by_server(given) is made
 
 
 def test_who_has_seen_the_object_has_seen_the_new_one() -> None:

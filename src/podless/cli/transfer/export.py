@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from urllib.parse import urlencode
 
 from podless.cli.transfer.documents import ExportSink
-from podless.cli.transfer.own import made_by_server
-from podless.cli.transfer.renew import export_object
+from podless.cli.transfer.renew import export_object, made_by_server
 from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.dataclass import dataclass

@@ -11,10 +11,9 @@ from podless.cli.transfer import renew
 from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.export import object_label
 from podless.cli.transfer.order import Order, owner_references
-from podless.cli.transfer.own import is_adopted
+from podless.cli.transfer.renew import is_adopted
 from podless.cli.transfer.resources import ServedResource, list_served
-from podless.remote.attempts import retry_call
-from podless.remote.cluster import Conflicting, MissingServiceAccount, Refused, RemoteCluster
+from podless.remote.cluster import Conflicting, MissingServiceAccount, Refused, RemoteCluster, retry_call
 from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")

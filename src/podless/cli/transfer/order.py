@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 
 from podless.cli.transfer.documents import BadDocument, Documents, read_objects
-from podless.cli.transfer.own import kind_of, made_by_server
+from podless.cli.transfer.renew import kind_of, made_by_server
 from podless.meta.selectors import LabelSelector
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from podless.check.places import PositionFinder
+from podless.check.findings import PositionFinder
 from podless.codec.documents import Document, split_documents
 from tests.conformance import recorded
 

@@ -14,8 +14,7 @@ import pytest
 _EXPLORER = """
 import asyncio, sys
 from pathlib import Path
-from podless.explore.orphans import OrphanKiller
-from podless.explore.process import ControllerProcess
+from podless.explore.process import ControllerProcess, OrphanKiller
 
 async def main():
     orphans = OrphanKiller()
