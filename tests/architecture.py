@@ -585,6 +585,7 @@ UNSHARED = {
 # Modules that keep answers with functools, and why they may.
 CACHING = {
     "runtime/bounded.py": "answers that follow from their question",
+    "cel/decls.py": "the types of the language by name",
     "cel/library/__init__.py": "the functions of the language, the same for all",
     "cel/rules/verdict.py": "answers that follow from their question",
     "apis/batch/schedules.py": "the time zones of this machine",

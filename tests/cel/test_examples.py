@@ -48,7 +48,7 @@ def test_example_is_true(name: str, text: str, declarations: Declarations) -> No
 
 def test_all_functions_are_described() -> None:
     libraries = {lib.name: lib for lib in (*EVERY.libraries, *RULES.libraries)}.values()
-    functions = {(lib.name, each.name) for lib in libraries for each in lib.functions}
+    functions = {(lib.name, each.function) for lib in libraries for each in lib.overloads}
     assert functions == {*DESCRIBED}
     without = {name for (lib, name), examples in DESCRIBED.items() if not examples and lib != "authz"}
     assert without == WITHOUT

@@ -260,7 +260,7 @@ class _TypeChecker(ExprVisitor[Type]):
             return item_type
         if self.bindings.is_assignable(joined, item_type):
             return types.pick_most_general(joined, item_type)
-        return DYN  # `homogeneous` reports mixed types, after all types are known
+        return DYN  # `check_homogeneous` reports mixed types, after all types are known
 
     def add_mismatch_error(self, node: Expr, expected: Type, actual: Type) -> Type:
         return self.add_error(node.offset, f"expected type '{expected}' but found '{actual}'")

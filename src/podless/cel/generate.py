@@ -97,11 +97,11 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
     def emit_presence_test(self, node: Select, operand: Value) -> Value:
         decl = operand.decl
         if decl is None:
-            code = f"has({operand.code}, {node.field!r}, {self.declarations.lenient})"
+            code = f"has({operand.code}, {node.field!r}, {self.declarations.kubernetes})"
         elif decl.kind == "map":
             code = f"({node.field!r} in {operand.code})"
         elif decl.kind != "object" or decl.find_field(node.field) is None:
-            code = f"has({self.convert_code(operand)}, {node.field!r}, {self.declarations.lenient})"
+            code = f"has({self.convert_code(operand)}, {node.field!r}, {self.declarations.kubernetes})"
         else:
             code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
         return Value(code, node.type)

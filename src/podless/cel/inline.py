@@ -202,7 +202,7 @@ class InlineGenerator(CodeGenerator):
         decl = operand.decl
         field_decl = decl.find_field(field.value) if decl is not None and decl.kind == "object" else None
         if field_decl is None:
-            lenient = self.declarations.lenient
+            lenient = self.declarations.kubernetes
             return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})", node.type)
         name = self.writer.assign_temp(f"{operand.code}.get({unescape_field(field.value)!r})")
         return Value(

@@ -31,7 +31,7 @@ _GO_TYPES = {
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
     """Return an issue for each invalid literal: mixed types, durations, timestamps, patterns and formats."""
     issues: dict[tuple[int, str], Issue] = {}
-    if declarations.homogeneous:
+    if declarations.kubernetes:
         for issue in check_homogeneous(tree):
             issues.setdefault((issue.offset, issue.message), issue)
     for node in walk_nodes(tree):

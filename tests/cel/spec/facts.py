@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import gotimes, library, types, values
-from podless.cel.decls import Declarations, Function, Library, Overload
+from podless.cel.decls import Declarations, Library, Overload
 from podless.cel.types import Type
 from podless.codec import gotime
 from podless.runtime.jsonobject import Object
@@ -42,10 +42,10 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _overload(given: Object) -> Overload:
+def _overload(function: str, given: Object) -> Overload:
     kinds = tuple(type_of(each) for each in given.get("params", ()))
     member = given.get("isInstanceFunction", False)
-    return Overload(given["overloadId"], kinds, type_of(given["resultType"]), lambda *args: None, member)
+    return Overload(function, given["overloadId"], kinds, type_of(given["resultType"]), lambda *args: None, member)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Fact:
         given = self.given.get("functions")
         if not given:
             return library.all_libraries()
-        own = tuple(Function(name, tuple(map(_overload, forms))) for name, forms in given.items())
+        own = tuple(_overload(name, form) for name, forms in given.items() for form in forms)
         return Declarations((*library.all_libraries().libraries, Library("own", own)))
 
     @property

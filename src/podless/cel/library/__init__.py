@@ -54,7 +54,7 @@ def _list_features() -> frozenset[str]:
     """Return all features that releases added for new expressions."""
     features = set(macros.FEATURES)
     for module in (*_RULES, jsonpatch):
-        features |= {module.LIBRARY.feature, *(function.feature for function in module.LIBRARY.functions)}
+        features |= {module.LIBRARY.feature, *(overload.feature for overload in module.LIBRARY.overloads)}
     return frozenset(features - {""})
 
 
@@ -81,7 +81,7 @@ def kubernetes_libraries(release: Release = NEWEST, *, patches: bool = False) ->
 @bounded_cache(16)
 def _declare_libraries(release: Release, *, patches: bool) -> Declarations:
     modules = (*_RULES, jsonpatch) if patches else _RULES
-    return Declarations((module.LIBRARY for module in modules), homogeneous=True, lenient=True, release=release)
+    return Declarations((module.LIBRARY for module in modules), kubernetes=True, release=release)
 
 
 @lru_cache(maxsize=1)

@@ -5,35 +5,23 @@ The values are objects of the caller with methods of the same names.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from podless.cel.decls import Function, Library, declare_function, member
+from podless.cel.decls import Library, Overload, declare, parse_type
 from podless.cel.sizes import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, CallSite, Cost, Estimate, Range, unit_cost
-from podless.cel.types import BOOL, STRING, Type, struct_type
 from podless.cel.values import size_of
 
-AUTHORIZER, PATH, GROUP, RESOURCE, DECISION = (
-    struct_type(f"kubernetes.authorization.{name}")
-    for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
-)
+AUTHORIZER, RESOURCE = parse_type("authorization.Authorizer"), parse_type("authorization.ResourceCheck")
 _CHECK = 350_000
 
 
-def _make_method_call(name: str) -> Callable[..., Any]:
+def _declare_method(signature: str, cost: Cost | None = None, feature: str = "") -> Overload:
+    target, name = signature.partition("(")[0].removeprefix("<authorization.").split(">.")
+
     def call_method(target: Any, *args: Any) -> Any:
         return getattr(target, name)(*args)
 
-    return call_method
-
-
-def _declare_method(
-    name: str, target: Type, args: tuple[Type, ...], result: Type, cost: Cost | None = None, feature: str = ""
-) -> Function:
-    method = member(
-        f"{target.name.rpartition('.')[2].lower()}_{name}", (target, *args), result, _make_method_call(name)
-    )
-    return declare_function(name, method, cost=cost or unit_cost(), feature=feature)
+    return declare(signature, f"{target.lower()}_{name}", call_method, cost or unit_cost(), feature)
 
 
 def _estimate_selector(length: Range) -> Range:
@@ -50,26 +38,29 @@ def _selector_actual(target: Any, text: str, *_: Any) -> int:
     return _estimate_selector(Range(size, size)).high
 
 
-_TEXT = (STRING,)
-_SELECTOR = Cost(_selector_estimate, _selector_actual)
+_SELECTOR = Cost(_selector_estimate, _selector_actual), "AuthorizeWithSelectors"
 _CHECK_COST = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(
     "authz",
     (
-        _declare_method("path", AUTHORIZER, _TEXT, PATH),
-        _declare_method("group", AUTHORIZER, _TEXT, GROUP),
-        _declare_method("serviceAccount", AUTHORIZER, (STRING, STRING), AUTHORIZER),
-        _declare_method("resource", GROUP, _TEXT, RESOURCE),
-        _declare_method("subresource", RESOURCE, _TEXT, RESOURCE),
-        _declare_method("namespace", RESOURCE, _TEXT, RESOURCE),
-        _declare_method("name", RESOURCE, _TEXT, RESOURCE),
-        _declare_method("fieldSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
-        _declare_method("labelSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
-        _declare_method("check", PATH, _TEXT, DECISION, _CHECK_COST),
-        _declare_method("check", RESOURCE, _TEXT, DECISION, _CHECK_COST),
-        _declare_method("allowed", DECISION, (), BOOL),
-        _declare_method("reason", DECISION, (), STRING),
-        _declare_method("errored", DECISION, (), BOOL),
-        _declare_method("error", DECISION, (), STRING),
+        _declare_method("<authorization.Authorizer>.path(string) -> authorization.PathCheck"),
+        _declare_method("<authorization.Authorizer>.group(string) -> authorization.GroupCheck"),
+        _declare_method("<authorization.Authorizer>.serviceAccount(string, string) -> authorization.Authorizer"),
+        _declare_method("<authorization.GroupCheck>.resource(string) -> authorization.ResourceCheck"),
+        _declare_method("<authorization.ResourceCheck>.subresource(string) -> authorization.ResourceCheck"),
+        _declare_method("<authorization.ResourceCheck>.namespace(string) -> authorization.ResourceCheck"),
+        _declare_method("<authorization.ResourceCheck>.name(string) -> authorization.ResourceCheck"),
+        _declare_method(
+            "<authorization.ResourceCheck>.fieldSelector(string) -> authorization.ResourceCheck", *_SELECTOR
+        ),
+        _declare_method(
+            "<authorization.ResourceCheck>.labelSelector(string) -> authorization.ResourceCheck", *_SELECTOR
+        ),
+        _declare_method("<authorization.PathCheck>.check(string) -> authorization.Decision", _CHECK_COST),
+        _declare_method("<authorization.ResourceCheck>.check(string) -> authorization.Decision", _CHECK_COST),
+        _declare_method("<authorization.Decision>.allowed() -> bool"),
+        _declare_method("<authorization.Decision>.reason() -> string"),
+        _declare_method("<authorization.Decision>.errored() -> bool"),
+        _declare_method("<authorization.Decision>.error() -> string"),
     ),
 )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 
-from podless.cel.decls import Library, declare_function, declare_global, overload
+from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost
-from podless.cel.types import BYTES, STRING
 from podless.codec import gobase64
+
+
+def _encode_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def _decode_base64(text: str) -> bytes:
@@ -25,11 +28,7 @@ def _decode_base64(text: str) -> bytes:
 LIBRARY = Library(
     "encoders",
     (
-        declare_function(
-            "base64.encode",
-            overload("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
-            cost=traversal_cost(),
-        ),
-        declare_global("base64.decode", "base64_decode_string", (STRING,), BYTES, _decode_base64, traversal_cost()),
+        declare("base64.encode(bytes) -> string", "base64_encode_bytes", _encode_base64, traversal_cost()),
+        declare("base64.decode(string) -> bytes", "base64_decode_string", _decode_base64, traversal_cost()),
     ),
 )

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, declare_global, member
+from podless.cel.decls import Library, declare
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, unit_cost
-from podless.cel.types import STRING, list_of, optional, struct_type
 from podless.cel.values import NONE, Optional
 from podless.codec import gotime
 from podless.codec.gourl import URLError, parse_url
@@ -18,7 +17,6 @@ from podless.meta import names
 from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 
-FORMAT = struct_type("kubernetes.NamedFormat")
 _UUID = compile_late(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)
 _BASE64 = compile_late(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
 _CLOCK = compile_late(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
@@ -96,17 +94,16 @@ def _count_validation(form: Format, text: str, *_: Any) -> int:
     return math.ceil((1.0 + len(text)) * PER_CHARACTER) * math.ceil(form.pattern * PER_PATTERN)
 
 
+_VALIDATION = Cost(_estimate_validation, _count_validation)
 LIBRARY = Library(
     "formats",
     (
-        declare_function(
-            "validate",
-            member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate_text),
-            cost=Cost(_estimate_validation, _count_validation),
+        declare(
+            "<NamedFormat>.validate(string) -> optional(list(string))", "format-validate", _validate_text, _VALIDATION
         ),
-        declare_global("format.named", "format-named", (STRING,), optional(FORMAT), _find_format, unit_cost()),
+        declare("format.named(string) -> optional(NamedFormat)", "format-named", _find_format, unit_cost()),
         *(
-            declare_global(f"format.{name}", f"format.{name}", (), FORMAT, lambda found=found: found)
+            declare(f"format.{name}() -> NamedFormat", f"format.{name}", lambda found=found: found)
             for name, found in FORMATS.items()
         ),
     ),

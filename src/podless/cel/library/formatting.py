@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 from podless.cel import bounds, gotimes
-from podless.cel.decls import Library, Overload, declare_function
+from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, Cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
-from podless.cel.types import LIST_DYN, STRING, Type
+from podless.cel.types import Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
@@ -325,8 +326,8 @@ _COST = Cost(
 
 def format_library(name: str, kinds: Clauses) -> Library:
     """Return the library with format() for some clauses."""
-    form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.find_fault)
-    return Library(name, (declare_function("format", form, cost=_COST),))
+    form = declare("<string>.format(list(dyn)) -> string", "string_format", kinds.render, _COST)
+    return Library(name, (replace(form, check=kinds.find_fault),))
 
 
 LIBRARY = format_library("format", CLAUSES)

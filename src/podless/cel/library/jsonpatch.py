@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from podless.cel.decls import Library, declare_global
-from podless.cel.types import STRING
+from podless.cel.decls import Library, declare
 
 
 def _escape_key(key: str) -> str:
@@ -12,5 +11,5 @@ def _escape_key(key: str) -> str:
 
 LIBRARY = Library(
     "jsonpatch",
-    (declare_global("jsonpatch.escapeKey", "string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape_key),),
+    (declare("jsonpatch.escapeKey(string) -> string", "string_jsonpatch_escapeKey_string", _escape_key),),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import arithmetic, bounds, compare
-from podless.cel.decls import Library, Overload, declare_function, declare_global, declare_method, member
+from podless.cel.decls import Library, declare, declare_each
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
 from podless.cel.sizes import (
@@ -23,26 +23,10 @@ from podless.cel.sizes import (
     measure_value,
     scale_count,
 )
-from podless.cel.types import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    DURATION,
-    INT,
-    LIST_A,
-    LIST_DYN,
-    PARAM_A,
-    STRING,
-    TIMESTAMP,
-    UINT,
-    list_of,
-    optional,
-)
 from podless.cel.values import NONE, Duration, Optional, Timestamp, Uint, size_of
 from podless.runtime.meter import charge
 
 _ORDERED = frozenset((bool, bytes, Duration, float, int, str, Timestamp, Uint))
-_COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
 
@@ -115,6 +99,10 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     return [items[index] for index in sorted(range(len(items)), key=lambda index: order(keys[index]))]
 
 
+def _sort_list(items: list[Any]) -> list[Any]:
+    return _sort_by(items, items)
+
+
 def _list_distinct(items: list[Any]) -> list[Any]:
     bounds.afford_work(len(items) ** 2)
     distinct: list[Any] = []
@@ -128,6 +116,14 @@ def _list_distinct(items: list[Any]) -> list[Any]:
 def _list_range(count: int) -> list[int]:
     bounds.check_list_size(count)
     return list(range(count))
+
+
+def _get_first(items: list[Any]) -> Optional:
+    return Optional(items[0]) if items else NONE
+
+
+def _get_last(items: list[Any]) -> Optional:
+    return Optional(items[-1]) if items else NONE
 
 
 def _estimate_scan(site: CallSite) -> Estimate:
@@ -208,76 +204,39 @@ _FLATTEN = Cost(
 )
 
 
-def _overload_types(pattern: str, call: Callable[[list[Any]], Any], returns_item: bool = False) -> list[Overload]:
-    """Return an overload for each comparable type."""
-    return [
-        member(pattern.format(kind.name), (list_of(kind),), kind if returns_item else BOOL, call)
-        for kind in _COMPARABLE
-    ]
-
-
-def _declare_sorts() -> list[Overload]:
-    def sort_items(items: list[Any]) -> list[Any]:
-        return _sort_by(items, items)
-
-    cost = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
-    return [member(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort_items, cost) for kind in _COMPARABLE]
-
-
-def _declare_sorts_by_key() -> list[Overload]:
-    cost = Cost(_make_comparison_estimate(1), _make_comparison_count(1))
-    return [
-        member(f"list_{kind.name}_sortByAssociatedKeys", (LIST_A, list_of(kind)), LIST_A, _sort_by, cost)
-        for kind in _COMPARABLE
-    ]
-
-
+_SORT = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
+_SORT_BY = Cost(_make_comparison_estimate(1), _make_comparison_count(1))
+_DISTINCT = Cost(_distinct_estimate, _make_comparison_count(0))
 _THIRD = "CELListsV3"  # functions of version 3
+_ALL = "int uint double bool duration timestamp string bytes"  # types with an order
 LIBRARY = Library(
     "lists",
     (
-        declare_function("isSorted", *_overload_types("list_{}_is_sorted_bool", _is_sorted), cost=_SCAN),
-        declare_function(
-            "sum",
-            *(
-                member(f"list_{kind.name}_sum_{kind.name}", (list_of(kind),), kind, _make_sum(_ZEROS[kind.name]))
-                for kind in (INT, UINT, DOUBLE, DURATION)
-            ),
-            cost=_SCAN,
+        *declare_each(_ALL, "<list({0})>.isSorted() -> bool", "list_{0}_is_sorted_bool", _is_sorted, _SCAN),
+        *(
+            declare(f"<list({kind})>.sum() -> {kind}", f"list_{kind}_sum_{kind}", _make_sum(zero), _SCAN)
+            for kind, zero in _ZEROS.items()
         ),
-        declare_function("min", *_overload_types("list_{0}_min_{0}", _make_extreme("min", -1), True), cost=_SCAN),
-        declare_function("max", *_overload_types("list_{0}_max_{0}", _make_extreme("max", 1), True), cost=_SCAN),
-        declare_method("indexOf", "list_a_index_of_int", (LIST_A, PARAM_A), INT, _find_index, _SCAN),
-        declare_method("lastIndexOf", "list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index, _SCAN),
-        declare_method("slice", "list_slice", (LIST_A, INT, INT), LIST_A, _slice_list, _OUTPUT, feature=_THIRD),
-        declare_function(
-            "flatten",
-            member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten_list),
-            member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten_list),
-            cost=_FLATTEN,
-            feature=_THIRD,
+        *declare_each(_ALL, "<list({0})>.min() -> {0}", "list_{0}_min_{0}", _make_extreme("min", -1), _SCAN),
+        *declare_each(_ALL, "<list({0})>.max() -> {0}", "list_{0}_max_{0}", _make_extreme("max", 1), _SCAN),
+        declare("<list(A)>.indexOf(A) -> int", "list_a_index_of_int", _find_index, _SCAN),
+        declare("<list(A)>.lastIndexOf(A) -> int", "list_a_last_index_of_int", _find_last_index, _SCAN),
+        declare("<list(A)>.slice(int, int) -> list(A)", "list_slice", _slice_list, _OUTPUT, _THIRD),
+        declare("<list(list(A))>.flatten() -> list(A)", "list_flatten", _flatten_list, _FLATTEN, _THIRD),
+        declare("<list(dyn)>.flatten(int) -> list(dyn)", "list_flatten_int", _flatten_list, _FLATTEN, _THIRD),
+        *declare_each(_ALL, "<list({0})>.sort() -> list({0})", "list_{0}_sort", _sort_list, _SORT, _THIRD),
+        *declare_each(
+            _ALL,
+            "<list(A)>.@sortByAssociatedKeys(list({0})) -> list(A)",
+            "list_{0}_sortByAssociatedKeys",
+            _sort_by,
+            _SORT_BY,
+            _THIRD,
         ),
-        declare_function("sort", *_declare_sorts(), feature=_THIRD),
-        declare_function("@sortByAssociatedKeys", *_declare_sorts_by_key(), feature=_THIRD),
-        declare_global("lists.range", "lists_range", (INT,), list_of(INT), _list_range, _RANGE, feature=_THIRD),
-        declare_method(
-            "reverse", "list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1], _REVERSE, feature=_THIRD
-        ),
-        declare_function(
-            "distinct",
-            member("list_distinct", (LIST_A,), LIST_A, _list_distinct),
-            cost=Cost(_distinct_estimate, _make_comparison_count(0)),
-            feature=_THIRD,
-        ),
-        declare_function(
-            "first",
-            member("list_first", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[0]) if items else NONE),
-            feature=OPTIONALS,
-        ),
-        declare_function(
-            "last",
-            member("list_last", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[-1]) if items else NONE),
-            feature=OPTIONALS,
-        ),
+        declare("lists.range(int) -> list(int)", "lists_range", _list_range, _RANGE, _THIRD),
+        declare("<list(A)>.reverse() -> list(A)", "list_reverse", lambda items: items[::-1], _REVERSE, _THIRD),
+        declare("<list(A)>.distinct() -> list(A)", "list_distinct", _list_distinct, _DISTINCT, _THIRD),
+        declare("<list(A)>.first() -> optional(A)", "list_first", _get_first, feature=OPTIONALS),
+        declare("<list(A)>.last() -> optional(A)", "list_last", _get_last, feature=OPTIONALS),
     ),
 )

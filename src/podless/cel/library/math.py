@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
 from podless.cel import arithmetic, compare
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Function, Library, Overload, declare_function, overload
+from podless.cel.decls import Library, Overload, declare, declare_each
 from podless.cel.errors import EvaluationError
-from podless.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from podless.cel.values import UINT_MAX, Uint
-
-_NUMBERS = (INT, UINT, DOUBLE)
 
 
 def _make_pick(sign: int) -> Callable[..., Any]:
@@ -31,17 +29,16 @@ def _make_pick(sign: int) -> Callable[..., Any]:
     return pick_extreme
 
 
-def _declare_extreme(name: str, sign: int) -> Function:
-    pick = _make_pick(sign)
-    forms = [overload(f"math_{name}_{kind.name}", (kind,), kind, pick) for kind in _NUMBERS]
-    forms += [
-        overload(f"math_{name}_{number.name}_{two.name}", (number, two), number if number == two else DYN, pick)
-        for number in _NUMBERS
-        for two in _NUMBERS
-    ]
-    forms += [overload(f"math_{name}_list_{kind.name}", (list_of(kind),), kind, pick) for kind in _NUMBERS]
-    forms += [overload(f"math_{name}_{count}", (DYN,) * count, DYN, pick) for count in range(3, 10)]
-    return declare_function(f"math.{name}", *forms)
+def _declare_extreme(name: str, sign: int) -> tuple[Overload, ...]:
+    pick, numbers = _make_pick(sign), _NUMBERS.split()
+    function, id = f"math.{name}", f"math_{name}"
+    pairs = [(one, two, one if one == two else "dyn") for one in numbers for two in numbers]
+    return (
+        *declare_each(_NUMBERS, function + "({0}) -> {0}", id + "_{0}", pick),
+        *(declare(f"{function}({one}, {two}) -> {result}", f"{id}_{one}_{two}", pick) for one, two, result in pairs),
+        *declare_each(_NUMBERS, function + "(list({0})) -> {0}", id + "_list_{0}", pick),
+        *(declare(f"{function}({', '.join(['dyn'] * count)}) -> dyn", f"{id}_{count}", pick) for count in range(3, 10)),
+    )
 
 
 def _take_abs(value: Any) -> Any:
@@ -93,43 +90,27 @@ def _take_root(value: float) -> float:
     return math.sqrt(value) if value >= 0 else math.nan
 
 
-def _declare_overloads(
-    name: str, kinds: tuple[Type, ...], call: Callable[..., Any], result: Type | None = None, count: int = 1
-) -> list[Overload]:
-    return [overload(f"math_{name}_{kind.name}", (kind,) * count, result or kind, call) for kind in kinds]
-
-
-def _declare_shifts(name: str, to_left: bool) -> list[Overload]:
-    return [overload(f"math_{name}_{kind.name}_int", (kind, INT), kind, _make_shift(to_left)) for kind in (INT, UINT)]
-
-
-_INTS = (INT, UINT)
+_NUMBERS, _INTS = "int uint double", "int uint"
 LIBRARY = Library(
     "math",
     (
-        _declare_extreme("greatest", 1),
-        _declare_extreme("least", -1),
-        declare_function("math.ceil", *_declare_overloads("ceil", (DOUBLE,), _make_rounding(math.ceil))),
-        declare_function("math.floor", *_declare_overloads("floor", (DOUBLE,), _make_rounding(math.floor))),
-        declare_function("math.round", *_declare_overloads("round", (DOUBLE,), _make_rounding(_round_half_away))),
-        declare_function("math.trunc", *_declare_overloads("trunc", (DOUBLE,), _make_rounding(math.trunc))),
-        declare_function("math.isInf", *_declare_overloads("isInf", (DOUBLE,), math.isinf, BOOL)),
-        declare_function("math.isNaN", *_declare_overloads("isNaN", (DOUBLE,), math.isnan, BOOL)),
-        declare_function("math.isFinite", *_declare_overloads("isFinite", (DOUBLE,), math.isfinite, BOOL)),
-        declare_function("math.abs", *_declare_overloads("abs", _NUMBERS, _take_abs)),
-        declare_function("math.sign", *_declare_overloads("sign", _NUMBERS, _take_sign)),
-        declare_function("math.sqrt", *_declare_overloads("sqrt", _NUMBERS, _take_root, DOUBLE)),
-        declare_function(
-            "math.bitAnd", *_declare_overloads("bitAnd", _INTS, _make_bit_operation(lambda a, b: a & b), None, 2)
-        ),
-        declare_function(
-            "math.bitOr", *_declare_overloads("bitOr", _INTS, _make_bit_operation(lambda a, b: a | b), None, 2)
-        ),
-        declare_function(
-            "math.bitXor", *_declare_overloads("bitXor", _INTS, _make_bit_operation(lambda a, b: a ^ b), None, 2)
-        ),
-        declare_function("math.bitNot", *_declare_overloads("bitNot", _INTS, _invert_bits)),
-        declare_function("math.bitShiftLeft", *_declare_shifts("bitShiftLeft", True)),
-        declare_function("math.bitShiftRight", *_declare_shifts("bitShiftRight", False)),
+        *_declare_extreme("greatest", 1),
+        *_declare_extreme("least", -1),
+        declare("math.ceil(double) -> double", "math_ceil_double", _make_rounding(math.ceil)),
+        declare("math.floor(double) -> double", "math_floor_double", _make_rounding(math.floor)),
+        declare("math.round(double) -> double", "math_round_double", _make_rounding(_round_half_away)),
+        declare("math.trunc(double) -> double", "math_trunc_double", _make_rounding(math.trunc)),
+        declare("math.isInf(double) -> bool", "math_isInf_double", math.isinf),
+        declare("math.isNaN(double) -> bool", "math_isNaN_double", math.isnan),
+        declare("math.isFinite(double) -> bool", "math_isFinite_double", math.isfinite),
+        *declare_each(_NUMBERS, "math.abs({0}) -> {0}", "math_abs_{0}", _take_abs),
+        *declare_each(_NUMBERS, "math.sign({0}) -> {0}", "math_sign_{0}", _take_sign),
+        *declare_each(_NUMBERS, "math.sqrt({0}) -> double", "math_sqrt_{0}", _take_root),
+        *declare_each(_INTS, "math.bitAnd({0}, {0}) -> {0}", "math_bitAnd_{0}", _make_bit_operation(operator.and_)),
+        *declare_each(_INTS, "math.bitOr({0}, {0}) -> {0}", "math_bitOr_{0}", _make_bit_operation(operator.or_)),
+        *declare_each(_INTS, "math.bitXor({0}, {0}) -> {0}", "math_bitXor_{0}", _make_bit_operation(operator.xor)),
+        *declare_each(_INTS, "math.bitNot({0}) -> {0}", "math_bitNot_{0}", _invert_bits),
+        *declare_each(_INTS, "math.bitShiftLeft({0}, int) -> {0}", "math_bitShiftLeft_{0}_int", _make_shift(True)),
+        *declare_each(_INTS, "math.bitShiftRight({0}, int) -> {0}", "math_bitShiftRight_{0}_int", _make_shift(False)),
     ),
 )

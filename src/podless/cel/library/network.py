@@ -6,16 +6,15 @@ import ipaddress
 import math
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, declare_global, declare_method, member, overload
+from podless.cel.decls import Library, declare, parse_type, succeeds
 from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import ONE, PER_CHARACTER, CallSite, Cost, Estimate, Range, traversal_cost, unit_cost
-from podless.cel.types import BOOL, INT, STRING, opaque_type
+from podless.cel.types import STRING
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
 from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 
-IP_TYPE, CIDR_TYPE = opaque_type("net.IP"), opaque_type("net.CIDR")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -90,30 +89,6 @@ def parse_cidr(text: str) -> Cidr:
     return Cidr(address, int(bits))
 
 
-def _is_ip(text: str) -> bool:
-    try:
-        parse_ip(text)
-    except EvaluationError:
-        return False
-    return True
-
-
-def _is_cidr(text: str) -> bool:
-    try:
-        parse_cidr(text)
-    except EvaluationError:
-        return False
-    return True
-
-
-def _parse_argument(text: str, reader: type) -> Ip | Cidr:
-    """Parse a string argument. As in kube-apiserver, an invalid one is a missing overload."""
-    try:
-        return parse_ip(text) if reader is Ip else parse_cidr(text)
-    except EvaluationError:
-        raise NoOverload from None
-
-
 def _contains_ip(cidr: Cidr, ip: Ip) -> bool:
     return cidr.contains_address(ip.address)
 
@@ -123,9 +98,10 @@ def _contains_cidr(outer: Cidr, inner: Cidr) -> bool:
 
 
 def _contains_ip_text(cidr: Cidr, text: str) -> bool:
-    address = _parse_argument(text, Ip)
-    assert isinstance(address, Ip)
-    return _contains_ip(cidr, address)
+    try:
+        return _contains_ip(cidr, parse_ip(text))
+    except EvaluationError:
+        raise NoOverload from None  # as in kube-apiserver, an invalid address is a missing overload
 
 
 def _contains_cidr_text(cidr: Cidr, text: str) -> bool:
@@ -133,12 +109,22 @@ def _contains_cidr_text(cidr: Cidr, text: str) -> bool:
     return _contains_cidr(cidr, parse_cidr(text))
 
 
-def _is_global_unicast(address: Address) -> bool:
+def _is_canonical(text: str) -> bool:
+    return str(_parse_address(text)) == text
+
+
+def _is_link_local(ip: Ip) -> bool:
+    return ip.address.is_link_local
+
+
+def _is_global_unicast(ip: Ip) -> bool:
+    address = ip.address
     special = address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local
     return not special and str(address) != "255.255.255.255"
 
 
-def _local_multicast(address: Address) -> bool:
+def _is_local_multicast(ip: Ip) -> bool:
+    address = ip.address
     if address.version == 4:
         return address in ipaddress.ip_network("224.0.0.0/24")
     return address.is_multicast and int(address) >> 112 & 0xF == 2
@@ -170,63 +156,32 @@ def _make_containment_cost(extra: bool) -> Cost:
 
 
 _TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
+_CONTAINS_IP, _CONTAINS_CIDR = _make_containment_cost(False), _make_containment_cost(True)
 LIBRARY = Library(
     "network",
     (
-        declare_function(
-            "ip",
-            overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _TRAVERSAL),
-            member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _UNIT),
+        declare("ip(string) -> net.IP", "string_to_ip", parse_ip, _TRAVERSAL),
+        declare("<net.CIDR>.ip() -> net.IP", "cidr_ip", lambda value: Ip(value.address), _UNIT),
+        declare("isIP(string) -> bool", "is_ip", succeeds(parse_ip), _TRAVERSAL),
+        declare("ip.isCanonical(string) -> bool", "ip_is_canonical", _is_canonical, traversal_cost(2)),
+        declare("<net.IP>.family() -> int", "ip_family", lambda value: value.address.version, _UNIT),
+        declare("<net.IP>.isUnspecified() -> bool", "ip_is_unspecified", lambda ip: ip.address.is_unspecified, _UNIT),
+        declare("<net.IP>.isLoopback() -> bool", "ip_is_loopback", lambda ip: ip.address.is_loopback, _UNIT),
+        declare("<net.IP>.isLinkLocalMulticast() -> bool", "ip_is_link_local_multicast", _is_local_multicast, _UNIT),
+        declare("<net.IP>.isLinkLocalUnicast() -> bool", "ip_is_link_local_unicast", _is_link_local, _UNIT),
+        declare("<net.IP>.isGlobalUnicast() -> bool", "ip_is_global_unicast", _is_global_unicast, _UNIT),
+        declare("cidr(string) -> net.CIDR", "string_to_cidr", parse_cidr, _TRAVERSAL),
+        declare("isCIDR(string) -> bool", "is_cidr", succeeds(parse_cidr), _TRAVERSAL),
+        declare("<net.CIDR>.containsIP(string) -> bool", "cidr_contains_ip_string", _contains_ip_text, _CONTAINS_IP),
+        declare("<net.CIDR>.containsIP(net.IP) -> bool", "cidr_contains_ip_ip", _contains_ip, _CONTAINS_IP),
+        declare(
+            "<net.CIDR>.containsCIDR(string) -> bool", "cidr_contains_cidr_string", _contains_cidr_text, _CONTAINS_CIDR
         ),
-        declare_global("isIP", "is_ip", (STRING,), BOOL, _is_ip, _TRAVERSAL),
-        declare_function(
-            "ip.isCanonical",
-            overload("ip_is_canonical", (STRING,), BOOL, lambda text: str(_parse_address(text)) == text),
-            cost=traversal_cost(2),
-        ),
-        declare_method("family", "ip_family", (IP_TYPE,), INT, lambda value: value.address.version, _UNIT),
-        declare_method(
-            "isUnspecified", "ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified, _UNIT
-        ),
-        declare_method(
-            "isLoopback", "ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback, _UNIT
-        ),
-        declare_function(
-            "isLinkLocalMulticast",
-            member("ip_is_link_local_multicast", (IP_TYPE,), BOOL, lambda value: _local_multicast(value.address)),
-            cost=_UNIT,
-        ),
-        declare_function(
-            "isLinkLocalUnicast",
-            member("ip_is_link_local_unicast", (IP_TYPE,), BOOL, lambda value: value.address.is_link_local),
-            cost=_UNIT,
-        ),
-        declare_function(
-            "isGlobalUnicast",
-            member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _is_global_unicast(value.address)),
-            cost=_UNIT,
-        ),
-        declare_global("cidr", "string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr, _TRAVERSAL),
-        declare_global("isCIDR", "is_cidr", (STRING,), BOOL, _is_cidr, _TRAVERSAL),
-        declare_function(
-            "containsIP",
-            member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _contains_ip_text),
-            member("cidr_contains_ip_ip", (CIDR_TYPE, IP_TYPE), BOOL, _contains_ip),
-            cost=_make_containment_cost(False),
-        ),
-        declare_function(
-            "containsCIDR",
-            member("cidr_contains_cidr_string", (CIDR_TYPE, STRING), BOOL, _contains_cidr_text),
-            member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _contains_cidr),
-            cost=_make_containment_cost(True),
-        ),
-        declare_method("prefixLength", "cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits, _UNIT),
-        declare_method("masked", "cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits, _UNIT),
-        declare_function(
-            "string",
-            overload("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),
-            overload("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{value.address}/{value.bits}"),
-        ),
+        declare("<net.CIDR>.containsCIDR(net.CIDR) -> bool", "cidr_contains_cidr", _contains_cidr, _CONTAINS_CIDR),
+        declare("<net.CIDR>.prefixLength() -> int", "cidr_prefix_length", lambda value: value.bits, _UNIT),
+        declare("<net.CIDR>.masked() -> net.CIDR", "cidr_masked", Cidr.mask_host_bits, _UNIT),
+        declare("string(net.IP) -> string", "ip_to_string", lambda value: str(value.address)),
+        declare("string(net.CIDR) -> string", "cidr_to_string", lambda value: f"{value.address}/{value.bits}"),
     ),
-    {"net.IP": IP_TYPE, "net.CIDR": CIDR_TYPE},
+    {name: parse_type(name) for name in ("net.IP", "net.CIDR")},
 )

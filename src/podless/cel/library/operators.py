@@ -6,25 +6,8 @@ import math
 from typing import Any
 
 from podless.cel import access, arithmetic, compare
-from podless.cel.decls import Library, Overload, declare_function, declare_global, overload
+from podless.cel.decls import Library, Overload, declare, declare_each
 from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, CallSite, Cost, Estimate, Range
-from podless.cel.types import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    DURATION,
-    DYN,
-    INT,
-    LIST_A,
-    MAP_AB,
-    PARAM_A,
-    PARAM_B,
-    STRING,
-    TIMESTAMP,
-    UINT,
-    Type,
-    optional,
-)
 from podless.cel.values import size_of
 from podless.runtime.release import has
 
@@ -68,117 +51,68 @@ def _texts_joined(site: CallSite) -> Estimate:
 _JOIN = Cost(_texts_joined, lambda a, b, *_: math.ceil((size_of(a) + size_of(b)) * PER_CHARACTER))
 _LIST_JOIN = Cost(lambda site: (ONE, site.get_size(0).add(site.get_size(1))), lambda *_: 1)
 _IN_LIST = Cost(lambda site: (site.get_size(1), None), lambda item, container, *_: size_of(container))
-_ORDERED = (
-    ("bool", BOOL),
-    ("int64", INT),
-    ("uint64", UINT),
-    ("double", DOUBLE),
-    ("string", STRING),
-    ("bytes", BYTES),
-    ("timestamp", TIMESTAMP),
-    ("duration", DURATION),
-)
-_MIXED = (
-    ("int64_double", INT, DOUBLE),
-    ("int64_uint64", INT, UINT),
-    ("uint64_double", UINT, DOUBLE),
-    ("uint64_int64", UINT, INT),
-    ("double_int64", DOUBLE, INT),
-    ("double_uint64", DOUBLE, UINT),
-)
+_GET, _FIND = access.get_item, access.get_optional_item
 
 
-def _declare_comparison(word: str, call: Any) -> tuple[Overload, ...]:
-    same_type = [
-        overload(f"{word}_{name}", (kind, kind), BOOL, call, COMPARED if kind in (STRING, BYTES) else None)
-        for name, kind in _ORDERED
-    ]
-    mixed = [overload(f"{word}_{name}", (left_type, right_type), BOOL, call) for name, left_type, right_type in _MIXED]
-    return (*same_type, *mixed)
-
-
-def _declare_arithmetic(word: str, call: Any, *kinds: Type) -> tuple[Overload, ...]:
-    names = {"int": "int64", "uint": "uint64"}
-    return tuple(overload(f"{word}_{names.get(kind.name, kind.name)}", (kind, kind), kind, call) for kind in kinds)
+def _declare_comparison(operator: str, word: str, call: Any) -> tuple[Overload, ...]:
+    signature, id = operator + "({0}, {0}) -> bool", word + "_{1}"
+    return (
+        *declare_each("bool int uint double", signature, id, call),
+        *declare_each("string bytes", signature, id, call, COMPARED),
+        *declare_each("timestamp duration", signature, id, call),
+        *declare_each("double uint", operator + "(int, {0}) -> bool", word + "_int64_{1}", call),
+        *declare_each("double int", operator + "(uint, {0}) -> bool", word + "_uint64_{1}", call),
+        *declare_each("int uint", operator + "(double, {0}) -> bool", word + "_double_{1}", call),
+    )
 
 
 def _estimate_conditional(site: CallSite) -> Estimate:
     return ZERO, site.get_size(1).union(site.get_size(2))
 
 
-_OPT_A = optional(PARAM_A)
 LIBRARY = Library(
     "operators",
     (
-        declare_global("!_", "logical_not", (BOOL,), BOOL, arithmetic.invert_bool),
-        declare_global("_&&_", "logical_and", (BOOL, BOOL), BOOL, None),
-        declare_global("_||_", "logical_or", (BOOL, BOOL), BOOL, None),
-        declare_global(
-            "_?_:_", "conditional", (BOOL, PARAM_A, PARAM_A), PARAM_A, None, Cost(_estimate_conditional, lambda *_: 0)
-        ),
-        declare_global("@not_strictly_false", "not_strictly_false", (BOOL,), BOOL, None),
-        declare_global("_==_", "equals", (PARAM_A, PARAM_A), BOOL, compare.are_equal, EQUAL),
-        declare_global("_!=_", "not_equals", (PARAM_A, PARAM_A), BOOL, compare.are_unequal, COMPARED),
-        declare_function("_<_", *_declare_comparison("less", compare.is_less)),
-        declare_function("_<=_", *_declare_comparison("less_equals", compare.is_less_or_equal)),
-        declare_function("_>_", *_declare_comparison("greater", compare.is_greater)),
-        declare_function("_>=_", *_declare_comparison("greater_equals", compare.is_greater_or_equal)),
-        declare_function(
-            "_+_",
-            overload("add_bytes", (BYTES, BYTES), BYTES, arithmetic.add, _JOIN),
-            overload("add_double", (DOUBLE, DOUBLE), DOUBLE, arithmetic.add),
-            overload("add_duration_duration", (DURATION, DURATION), DURATION, arithmetic.add),
-            overload("add_duration_timestamp", (DURATION, TIMESTAMP), TIMESTAMP, arithmetic.add),
-            overload("add_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, arithmetic.add),
-            overload("add_int64", (INT, INT), INT, arithmetic.add),
-            overload("add_list", (LIST_A, LIST_A), LIST_A, arithmetic.add, _LIST_JOIN),
-            overload("add_string", (STRING, STRING), STRING, arithmetic.add, _JOIN),
-            overload("add_uint64", (UINT, UINT), UINT, arithmetic.add),
-        ),
-        declare_function(
-            "_-_",
-            *_declare_arithmetic("subtract", arithmetic.sub, DOUBLE, INT, UINT),
-            overload("subtract_duration_duration", (DURATION, DURATION), DURATION, arithmetic.sub),
-            overload("subtract_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, arithmetic.sub),
-            overload("subtract_timestamp_timestamp", (TIMESTAMP, TIMESTAMP), DURATION, arithmetic.sub),
-        ),
-        declare_function("_*_", *_declare_arithmetic("multiply", arithmetic.mul, DOUBLE, INT, UINT)),
-        declare_function("_/_", *_declare_arithmetic("divide", arithmetic.div, DOUBLE, INT, UINT)),
-        declare_function("_%_", *_declare_arithmetic("modulo", arithmetic.mod, INT, UINT)),
-        declare_function(
-            "-_",
-            overload("negate_double", (DOUBLE,), DOUBLE, arithmetic.negate_value),
-            overload("negate_int64", (INT,), INT, arithmetic.negate_value),
-        ),
-        declare_function(
-            "@in",
-            overload("in_list", (PARAM_A, LIST_A), BOOL, access.contains_item, _IN_LIST),
-            overload("in_map", (PARAM_A, MAP_AB), BOOL, access.contains_item),
-        ),
-        declare_function(
-            "_[_]",
-            overload("index_list", (LIST_A, INT), PARAM_A, access.get_item),
-            overload("index_map", (MAP_AB, PARAM_A), PARAM_B, access.get_item),
-            overload("optional_list_index_int", (optional(LIST_A), INT), _OPT_A, access.get_item),
-            overload("optional_map_index_value", (optional(MAP_AB), PARAM_A), optional(PARAM_B), access.get_item),
-        ),
-        declare_function(
-            "_[?_]",
-            overload("list_optindex_optional_int", (LIST_A, INT), _OPT_A, access.get_optional_item),
-            overload("optional_list_optindex_optional_int", (optional(LIST_A), INT), _OPT_A, access.get_optional_item),
-            overload("map_optindex_optional_value", (MAP_AB, PARAM_A), optional(PARAM_B), access.get_optional_item),
-            overload(
-                "optional_map_optindex_optional_value",
-                (optional(MAP_AB), PARAM_A),
-                optional(PARAM_B),
-                access.get_optional_item,
-            ),
-        ),
-        declare_global("_?._", "select_optional_field", (DYN, STRING), optional(DYN), access.get_optional_item),
-        declare_function(
-            "cel.@mapInsert",
-            overload("@mapInsert_map_key_value", (MAP_AB, PARAM_A, PARAM_B), MAP_AB, None),
-            overload("@mapInsert_map_map", (MAP_AB, MAP_AB), MAP_AB, None),
-        ),
+        declare("!_(bool) -> bool", "logical_not", arithmetic.invert_bool),
+        declare("_&&_(bool, bool) -> bool", "logical_and", None),
+        declare("_||_(bool, bool) -> bool", "logical_or", None),
+        declare("_?_:_(bool, A, A) -> A", "conditional", None, Cost(_estimate_conditional, lambda *_: 0)),
+        declare("@not_strictly_false(bool) -> bool", "not_strictly_false", None),
+        declare("_==_(A, A) -> bool", "equals", compare.are_equal, EQUAL),
+        declare("_!=_(A, A) -> bool", "not_equals", compare.are_unequal, COMPARED),
+        *_declare_comparison("_<_", "less", compare.is_less),
+        *_declare_comparison("_<=_", "less_equals", compare.is_less_or_equal),
+        *_declare_comparison("_>_", "greater", compare.is_greater),
+        *_declare_comparison("_>=_", "greater_equals", compare.is_greater_or_equal),
+        declare("_+_(bytes, bytes) -> bytes", "add_bytes", arithmetic.add, _JOIN),
+        declare("_+_(double, double) -> double", "add_double", arithmetic.add),
+        declare("_+_(duration, duration) -> duration", "add_duration_duration", arithmetic.add),
+        declare("_+_(duration, timestamp) -> timestamp", "add_duration_timestamp", arithmetic.add),
+        declare("_+_(timestamp, duration) -> timestamp", "add_timestamp_duration", arithmetic.add),
+        declare("_+_(int, int) -> int", "add_int64", arithmetic.add),
+        declare("_+_(list(A), list(A)) -> list(A)", "add_list", arithmetic.add, _LIST_JOIN),
+        declare("_+_(string, string) -> string", "add_string", arithmetic.add, _JOIN),
+        declare("_+_(uint, uint) -> uint", "add_uint64", arithmetic.add),
+        *declare_each("double int uint", "_-_({0}, {0}) -> {0}", "subtract_{1}", arithmetic.sub),
+        declare("_-_(duration, duration) -> duration", "subtract_duration_duration", arithmetic.sub),
+        declare("_-_(timestamp, duration) -> timestamp", "subtract_timestamp_duration", arithmetic.sub),
+        declare("_-_(timestamp, timestamp) -> duration", "subtract_timestamp_timestamp", arithmetic.sub),
+        *declare_each("double int uint", "_*_({0}, {0}) -> {0}", "multiply_{1}", arithmetic.mul),
+        *declare_each("double int uint", "_/_({0}, {0}) -> {0}", "divide_{1}", arithmetic.div),
+        *declare_each("int uint", "_%_({0}, {0}) -> {0}", "modulo_{1}", arithmetic.mod),
+        *declare_each("double int", "-_({0}) -> {0}", "negate_{1}", arithmetic.negate_value),
+        declare("@in(A, list(A)) -> bool", "in_list", access.contains_item, _IN_LIST),
+        declare("@in(A, map(A, B)) -> bool", "in_map", access.contains_item),
+        declare("_[_](list(A), int) -> A", "index_list", _GET),
+        declare("_[_](map(A, B), A) -> B", "index_map", _GET),
+        declare("_[_](optional(list(A)), int) -> optional(A)", "optional_list_index_int", _GET),
+        declare("_[_](optional(map(A, B)), A) -> optional(B)", "optional_map_index_value", _GET),
+        declare("_[?_](list(A), int) -> optional(A)", "list_optindex_optional_int", _FIND),
+        declare("_[?_](optional(list(A)), int) -> optional(A)", "optional_list_optindex_optional_int", _FIND),
+        declare("_[?_](map(A, B), A) -> optional(B)", "map_optindex_optional_value", _FIND),
+        declare("_[?_](optional(map(A, B)), A) -> optional(B)", "optional_map_optindex_optional_value", _FIND),
+        declare("_?._(dyn, string) -> optional(dyn)", "select_optional_field", _FIND),
+        declare("cel.@mapInsert(map(A, B), A, B) -> map(A, B)", "@mapInsert_map_key_value", None),
+        declare("cel.@mapInsert(map(A, B), map(A, B)) -> map(A, B)", "@mapInsert_map_map", None),
     ),
 )

@@ -6,12 +6,9 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_global, declare_method
+from podless.cel.decls import Library, declare, parse_type
 from podless.cel.errors import EvaluationError
-from podless.cel.types import BOOL, DYN, LIST_A, PARAM_A, list_of, optional
 from podless.cel.values import NONE, Optional
-
-_OPT = optional(PARAM_A)
 
 
 def _get_value(value: Optional) -> Any:
@@ -43,15 +40,15 @@ SECOND = "CELOptionalsV2"  # functions of version 2 of optional types
 LIBRARY = Library(
     "optionals",
     (
-        declare_global("optional.of", "optional_of", (PARAM_A,), _OPT, Optional),
-        declare_global("optional.ofNonZeroValue", "optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional),
-        declare_global("optional.none", "optional_none", (), _OPT, lambda: NONE),
-        declare_method("value", "optional_value", (_OPT,), PARAM_A, _get_value),
-        declare_method("hasValue", "optional_hasValue", (_OPT,), BOOL, lambda value: value.present),
-        declare_method("or", "optional_or_optional", (_OPT, _OPT), _OPT, None),
-        declare_method("orValue", "optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None),
-        declare_global("optional.unwrap", "optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap_all, feature=SECOND),
-        declare_method("unwrapOpt", "optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap_all, feature=SECOND),
+        declare("optional.of(A) -> optional(A)", "optional_of", Optional),
+        declare("optional.ofNonZeroValue(A) -> optional(A)", "optional_ofNonZeroValue", _make_optional),
+        declare("optional.none() -> optional(A)", "optional_none", lambda: NONE),
+        declare("<optional(A)>.value() -> A", "optional_value", _get_value),
+        declare("<optional(A)>.hasValue() -> bool", "optional_hasValue", lambda value: value.present),
+        declare("<optional(A)>.or(optional(A)) -> optional(A)", "optional_or_optional", None),
+        declare("<optional(A)>.orValue(A) -> A", "optional_orValue_value", None),
+        declare("optional.unwrap(list(optional(A))) -> list(A)", "optional_unwrap", _unwrap_all, feature=SECOND),
+        declare("<list(optional(A))>.unwrapOpt() -> list(A)", "optional_unwrapOpt", _unwrap_all, feature=SECOND),
     ),
-    {"optional_type": optional(DYN)},
+    {"optional_type": parse_type("optional(dyn)")},
 )

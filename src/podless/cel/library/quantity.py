@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, declare_global, declare_method, member
+from podless.cel.decls import Library, declare, parse_type, succeeds
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.sizes import traversal_cost, unit_cost
-from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct_type
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
 from podless.runtime.lazy import compile_late
 
-QUANTITY = struct_type("kubernetes.Quantity")
+QUANTITY = parse_type("Quantity")
 _QUANTITY = compile_late(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
 _DIGITS = 18  # decimal digits that fit 64 bits
 _BINARY_DIGITS = 15
@@ -46,6 +46,9 @@ class QuantityValue:
         if other.sum:
             raise no_overload()
         return compare_quantities(self, other) == 0
+
+    def __lt__(self, other: QuantityValue) -> bool:
+        return compare_quantities(self, other) < 0
 
     def __hash__(self) -> int:
         # as for Python's own numbers: equal ones of different powers have the same remainder
@@ -81,14 +84,6 @@ def parse_quantity(text: str) -> QuantityValue:
         if mantissa <= INT_MAX:
             return QuantityValue(-mantissa if text[0] == "-" else mantissa, power, True)
     return QuantityValue(amount, _NANO, False)
-
-
-def _is_quantity(text: str) -> bool:
-    try:
-        parse_quantity(text)
-    except EvaluationError:
-        return False
-    return True
 
 
 def _is_integer(value: QuantityValue) -> bool:
@@ -143,36 +138,23 @@ def compare_quantities(left: QuantityValue, right: QuantityValue) -> int:
 
 
 _TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
-_PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
     (
-        declare_global("quantity", "string_to_quantity", (STRING,), QUANTITY, parse_quantity, _TRAVERSAL),
-        declare_global("isQuantity", "is_quantity_string", (STRING,), BOOL, _is_quantity, _TRAVERSAL),
-        declare_global(
-            "sign", "quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0), _UNIT
+        declare("quantity(string) -> Quantity", "string_to_quantity", parse_quantity, _TRAVERSAL),
+        declare("isQuantity(string) -> bool", "is_quantity_string", succeeds(parse_quantity), _TRAVERSAL),
+        declare(
+            "sign(Quantity) -> int", "quantity_sign", lambda value: (value.mantissa > 0) - (value.mantissa < 0), _UNIT
         ),
-        declare_method(
-            "isGreaterThan", "quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0, _UNIT
-        ),
-        declare_method(
-            "isLessThan", "quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0, _UNIT
-        ),
-        declare_method("compareTo", "quantity_compare_to", _PAIR, INT, compare_quantities, _UNIT),
-        declare_method("asApproximateFloat", "quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double, _UNIT),
-        declare_method("asInteger", "quantity_get_int", (QUANTITY,), INT, _convert_to_int, _UNIT),
-        declare_method("isInteger", "quantity_is_integer", (QUANTITY,), BOOL, _is_integer, _UNIT),
-        declare_function(
-            "add",
-            member("quantity_add", _PAIR, QUANTITY, _add_quantities),
-            member("quantity_add_int", (QUANTITY, INT), QUANTITY, _add_quantities),
-            cost=_UNIT,
-        ),
-        declare_function(
-            "sub",
-            member("quantity_sub", _PAIR, QUANTITY, _subtract_quantities),
-            member("quantity_sub_int", (QUANTITY, INT), QUANTITY, _subtract_quantities),
-            cost=_UNIT,
-        ),
+        declare("<Quantity>.isGreaterThan(Quantity) -> bool", "quantity_is_greater_than", operator.gt, _UNIT),
+        declare("<Quantity>.isLessThan(Quantity) -> bool", "quantity_is_less_than", operator.lt, _UNIT),
+        declare("<Quantity>.compareTo(Quantity) -> int", "quantity_compare_to", compare_quantities, _UNIT),
+        declare("<Quantity>.asApproximateFloat() -> double", "quantity_get_float", _convert_to_double, _UNIT),
+        declare("<Quantity>.asInteger() -> int", "quantity_get_int", _convert_to_int, _UNIT),
+        declare("<Quantity>.isInteger() -> bool", "quantity_is_integer", _is_integer, _UNIT),
+        declare("<Quantity>.add(Quantity) -> Quantity", "quantity_add", _add_quantities, _UNIT),
+        declare("<Quantity>.add(int) -> Quantity", "quantity_add_int", _add_quantities, _UNIT),
+        declare("<Quantity>.sub(Quantity) -> Quantity", "quantity_sub", _subtract_quantities, _UNIT),
+        declare("<Quantity>.sub(int) -> Quantity", "quantity_sub_int", _subtract_quantities, _UNIT),
     ),
 )

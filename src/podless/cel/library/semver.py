@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, declare_method, overload
+from podless.cel.decls import Library, declare, succeeds
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost, unit_cost
-from podless.cel.types import BOOL, INT, STRING, struct_type
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
 
-SEMVER = struct_type("kubernetes.Semver")
 _DIGITS = frozenset("0123456789")
 _IDENTIFIER = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
 
@@ -26,6 +26,9 @@ class Semver:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Semver) and compare_versions(self, other) == 0
+
+    def __lt__(self, other: Semver) -> bool:
+        return compare_versions(self, other) < 0
 
     def __hash__(self) -> int:
         return hash((self.numbers, self.prerelease))
@@ -128,41 +131,20 @@ def _normalize_text(text: str) -> str:
     return ".".join(segments)
 
 
-def _is_semver(text: str, normalize: bool = False) -> bool:
-    try:
-        parse_semver(text, normalize)
-    except EvaluationError:
-        return False
-    return True
-
-
 _TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
-_PAIR = (SEMVER, SEMVER)
 LIBRARY = Library(
     "semver",
     (
-        declare_function(
-            "semver",
-            overload("string_to_semver", (STRING,), SEMVER, parse_semver),
-            overload("string_bool_to_semver", (STRING, BOOL), SEMVER, parse_semver),
-            cost=_TRAVERSAL,
-        ),
-        declare_function(
-            "isSemver",
-            overload("is_semver_string", (STRING,), BOOL, _is_semver),
-            overload("is_semver_string_bool", (STRING, BOOL), BOOL, _is_semver),
-            cost=_TRAVERSAL,
-        ),
-        declare_method(
-            "isGreaterThan", "semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0, _UNIT
-        ),
-        declare_method(
-            "isLessThan", "semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0, _UNIT
-        ),
-        declare_method("compareTo", "semver_compare_to", _PAIR, INT, compare_versions, _UNIT),
-        declare_method("major", "semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0]), _UNIT),
-        declare_method("minor", "semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1]), _UNIT),
-        declare_method("patch", "semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2]), _UNIT),
+        declare("semver(string) -> Semver", "string_to_semver", parse_semver, _TRAVERSAL),
+        declare("semver(string, bool) -> Semver", "string_bool_to_semver", parse_semver, _TRAVERSAL),
+        declare("isSemver(string) -> bool", "is_semver_string", succeeds(parse_semver), _TRAVERSAL),
+        declare("isSemver(string, bool) -> bool", "is_semver_string_bool", succeeds(parse_semver), _TRAVERSAL),
+        declare("<Semver>.isGreaterThan(Semver) -> bool", "semver_is_greater_than", operator.gt, _UNIT),
+        declare("<Semver>.isLessThan(Semver) -> bool", "semver_is_less_than", operator.lt, _UNIT),
+        declare("<Semver>.compareTo(Semver) -> int", "semver_compare_to", compare_versions, _UNIT),
+        declare("<Semver>.major() -> int", "semver_major", lambda value: _wrap_signed(value.numbers[0]), _UNIT),
+        declare("<Semver>.minor() -> int", "semver_minor", lambda value: _wrap_signed(value.numbers[1]), _UNIT),
+        declare("<Semver>.patch() -> int", "semver_patch", lambda value: _wrap_signed(value.numbers[2]), _UNIT),
     ),
     feature="CELSemver",
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare_global
+from podless.cel.decls import Library, declare
 from podless.cel.sizes import ONE, CallSite, Cost, Estimate
-from podless.cel.types import BOOL, LIST_A
 from podless.runtime.meter import charge
 
 
@@ -22,7 +21,7 @@ def _is_in(item: Any, items: list[Any]) -> bool:
     return access.contains_item(item, items)
 
 
-def _are_equivalent(left: list[Any], right: list[Any]) -> bool:
+def _are_equal(left: list[Any], right: list[Any]) -> bool:
     return contains_all(left, right) and contains_all(right, left)
 
 
@@ -38,12 +37,11 @@ def _make_cost(factor: float) -> Cost:
     return Cost(estimate_call, lambda one, other, *_: int(len(one) * len(other) * factor) + 1)
 
 
-_PAIR = (LIST_A, LIST_A)
 LIBRARY = Library(
     "sets",
     (
-        declare_global("sets.contains", "list_sets_contains_list", _PAIR, BOOL, contains_all, _make_cost(1)),
-        declare_global("sets.equivalent", "list_sets_equivalent_list", _PAIR, BOOL, _are_equivalent, _make_cost(2)),
-        declare_global("sets.intersects", "list_sets_intersects_list", _PAIR, BOOL, _do_intersect, _make_cost(1)),
+        declare("sets.contains(list(A), list(A)) -> bool", "list_sets_contains_list", contains_all, _make_cost(1)),
+        declare("sets.equivalent(list(A), list(A)) -> bool", "list_sets_equivalent_list", _are_equal, _make_cost(2)),
+        declare("sets.intersects(list(A), list(A)) -> bool", "list_sets_intersects_list", _do_intersect, _make_cost(1)),
     ),
 )

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Callable
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
-from podless.cel.decls import Library, Overload, declare_function, declare_global, declare_method, member, overload
+from podless.cel.decls import Library, declare, declare_each, parse_type
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, Range, count_search
-from podless.cel.types import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    DURATION,
-    DYN,
-    INT,
-    LIST_A,
-    MAP_AB,
-    NULL,
-    PARAM_A,
-    STRING,
-    TIMESTAMP,
-    TYPE,
-    UINT,
-    Type,
-    type_of,
-)
+from podless.cel.types import DURATION, LIST_A, MAP_AB, NULL, TIMESTAMP, TYPE
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -203,10 +186,6 @@ def to_duration(value: Any) -> Duration:
     raise conversion_error(value, "google.protobuf.Duration")
 
 
-def _get_size(value: Any) -> int:
-    return len(value)
-
-
 def _count_lookup(value: Any, *_: Any) -> int:
     return math.ceil(size_of(value) * PER_CHARACTER)
 
@@ -240,69 +219,40 @@ _AFFIX = Cost(
 )
 _BYTES = Cost(_estimate_encoding, _count_lookup)
 _TEXT = Cost(_estimate_decoding, _count_lookup)
-_SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB))
-
-_IDS = {"int": "int64", "uint": "uint64"}  # names of types in ids of overloads
-
-
-def _declare_conversions(to: str, result: Type, call: Callable[[Any], Any], *kinds: Type) -> list[Overload]:
-    """Return the overloads that convert values of these types."""
-    return [overload(f"{_IDS.get(kind.kind, kind.kind)}_to_{to}", (kind,), result, call) for kind in kinds]
-
-
+_CONTAINMENT = Cost(_estimate_containment, _count_containment)
+_MATCH = Cost(_estimate_match, count_search)
 LIBRARY = Library(
     "standard",
     (
-        declare_function(
-            "size",
-            *(overload(f"size_{name}", (kind,), INT, _get_size) for name, kind in _SIZES),
-            *(member(f"{name}_size", (kind,), INT, _get_size) for name, kind in _SIZES),
-        ),
-        declare_function(
-            "contains",
-            member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
-            cost=Cost(_estimate_containment, _count_containment),
-        ),
-        declare_method(
-            "startsWith", "starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b), _AFFIX
-        ),
-        declare_method("endsWith", "ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b), _AFFIX),
-        declare_function(
-            "matches",
-            overload("matches", (STRING, STRING), BOOL, patterns.has_match),
-            member("matches_string", (STRING, STRING), BOOL, patterns.has_match, Cost(_estimate_match, count_search)),
-        ),
-        declare_global("type", "type", (PARAM_A,), type_of(PARAM_A), access.type_of),
-        declare_global("dyn", "to_dyn", (PARAM_A,), DYN, lambda a: a),
-        declare_function(
-            "int", *_declare_conversions("int64", INT, to_int, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT)
-        ),
-        declare_function("uint", *_declare_conversions("uint64", UINT, to_uint, UINT, DOUBLE, INT, STRING)),
-        declare_function("double", *_declare_conversions("double", DOUBLE, to_double, DOUBLE, INT, STRING, UINT)),
-        declare_function(
-            "string",
-            *_declare_conversions("string", STRING, to_string, STRING, BOOL),
-            overload("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
-            *_declare_conversions("string", STRING, to_string, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
-        ),
-        declare_function(
-            "bytes",
-            overload("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
-            overload("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
-        ),
-        declare_function("bool", *_declare_conversions("bool", BOOL, to_bool, BOOL, STRING)),
-        declare_function(
-            "timestamp", *_declare_conversions("timestamp", TIMESTAMP, to_timestamp, TIMESTAMP, INT, STRING)
-        ),
-        declare_function("duration", *_declare_conversions("duration", DURATION, to_duration, DURATION, INT, STRING)),
+        declare("size(string) -> int", "size_string", len),
+        declare("size(bytes) -> int", "size_bytes", len),
+        declare("size(list(A)) -> int", "size_list", len),
+        declare("size(map(A, B)) -> int", "size_map", len),
+        declare("<string>.size() -> int", "string_size", len),
+        declare("<bytes>.size() -> int", "bytes_size", len),
+        declare("<list(A)>.size() -> int", "list_size", len),
+        declare("<map(A, B)>.size() -> int", "map_size", len),
+        declare("<string>.contains(string) -> bool", "contains_string", operator.contains, _CONTAINMENT),
+        declare("<string>.startsWith(string) -> bool", "starts_with_string", str.startswith, _AFFIX),
+        declare("<string>.endsWith(string) -> bool", "ends_with_string", str.endswith, _AFFIX),
+        declare("matches(string, string) -> bool", "matches", patterns.has_match),
+        declare("<string>.matches(string) -> bool", "matches_string", patterns.has_match, _MATCH),
+        declare("type(A) -> type(A)", "type", access.type_of),
+        declare("dyn(A) -> dyn", "to_dyn", lambda a: a),
+        *declare_each("int double duration string timestamp uint", "int({0}) -> int", "{1}_to_int64", to_int),
+        *declare_each("uint double int string", "uint({0}) -> uint", "{1}_to_uint64", to_uint),
+        *declare_each("double int string uint", "double({0}) -> double", "{1}_to_double", to_double),
+        *declare_each("string bool", "string({0}) -> string", "{1}_to_string", to_string),
+        declare("string(bytes) -> string", "bytes_to_string", to_string, _TEXT),
+        *declare_each("double duration int timestamp uint", "string({0}) -> string", "{1}_to_string", to_string),
+        declare("bytes(bytes) -> bytes", "bytes_to_bytes", to_bytes),
+        declare("bytes(string) -> bytes", "string_to_bytes", to_bytes, _BYTES),
+        *declare_each("bool string", "bool({0}) -> bool", "{1}_to_bool", to_bool),
+        *declare_each("timestamp int string", "timestamp({0}) -> timestamp", "{1}_to_timestamp", to_timestamp),
+        *declare_each("duration int string", "duration({0}) -> duration", "{1}_to_duration", to_duration),
     ),
     {
-        "bool": BOOL,
-        "bytes": BYTES,
-        "double": DOUBLE,
-        "int": INT,
-        "string": STRING,
-        "uint": UINT,
+        **{name: parse_type(name) for name in ("bool", "bytes", "double", "int", "string", "uint")},
         "list": LIST_A,
         "map": MAP_AB,
         "null_type": NULL,

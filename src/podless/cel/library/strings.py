@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare_function, declare_global, declare_method, member
+from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import (
     MAX_COST,
@@ -19,11 +19,9 @@ from podless.cel.sizes import (
     scale_count,
     traversal_cost,
 )
-from podless.cel.types import INT, STRING, list_of
 from podless.cel.values import StringList, size_of
 from podless.runtime.release import has
 
-_STRINGS = list_of(STRING)
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER = {code: code + 32 for code in range(65, 91)}
 _UPPER = {code: code - 32 for code in range(97, 123)}
@@ -182,57 +180,39 @@ _SEARCH = Cost(
     _estimate_search, lambda text, *_: measure_value(text)
 )  # shared with lists, whose indexOf has the same cost
 _SIZE_KEPT = traversal_cost(sized=True)
+_REPLACE = Cost(_estimate_replacement, _count_two_passes)
+_SPLIT = Cost(_estimate_split, _count_two_passes)
+_JOIN = Cost(_estimate_join, _join_actual)
 _QUOTE = Cost(_estimate_quote, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 
 LIBRARY = Library(
     "strings",
     (
-        declare_method("charAt", "string_char_at_int", (STRING, INT), STRING, char_at),
-        declare_function(
-            "indexOf",
-            member("string_index_of_string", (STRING, STRING), INT, find_index),
-            member("string_index_of_string_int", (STRING, STRING, INT), INT, find_index),
-            cost=_SEARCH,
+        declare("<string>.charAt(int) -> string", "string_char_at_int", char_at),
+        declare("<string>.indexOf(string) -> int", "string_index_of_string", find_index, _SEARCH),
+        declare("<string>.indexOf(string, int) -> int", "string_index_of_string_int", find_index, _SEARCH),
+        declare("<string>.lastIndexOf(string) -> int", "string_last_index_of_string", find_last_index, _SEARCH),
+        declare(
+            "<string>.lastIndexOf(string, int) -> int", "string_last_index_of_string_int", find_last_index, _SEARCH
         ),
-        declare_function(
-            "lastIndexOf",
-            member("string_last_index_of_string", (STRING, STRING), INT, find_last_index),
-            member("string_last_index_of_string_int", (STRING, STRING, INT), INT, find_last_index),
-            cost=_SEARCH,
+        declare("<string>.lowerAscii() -> string", "string_lower_ascii", lambda a: a.translate(_LOWER), _SIZE_KEPT),
+        declare("<string>.upperAscii() -> string", "string_upper_ascii", lambda a: a.translate(_UPPER), _SIZE_KEPT),
+        declare("<string>.replace(string, string) -> string", "string_replace_string_string", replace_parts, _REPLACE),
+        declare(
+            "<string>.replace(string, string, int) -> string",
+            "string_replace_string_string_int",
+            replace_parts,
+            _REPLACE,
         ),
-        declare_method(
-            "lowerAscii", "string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER), _SIZE_KEPT
-        ),
-        declare_method(
-            "upperAscii", "string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER), _SIZE_KEPT
-        ),
-        declare_function(
-            "replace",
-            member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace_parts),
-            member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace_parts),
-            cost=Cost(_estimate_replacement, _count_two_passes),
-        ),
-        declare_function(
-            "split",
-            member("string_split_string", (STRING, STRING), _STRINGS, split_text),
-            member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split_text),
-            cost=Cost(_estimate_split, _count_two_passes),
-        ),
-        declare_function(
-            "substring",
-            member("string_substring_int", (STRING, INT), STRING, take_substring),
-            member("string_substring_int_int", (STRING, INT, INT), STRING, take_substring),
-            cost=_SIZE_KEPT,
-        ),
-        declare_method("trim", "string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE), _SIZE_KEPT),
-        declare_function(
-            "join",
-            member("list_join", (_STRINGS,), STRING, join_texts),
-            member("list_join_string", (_STRINGS, STRING), STRING, join_texts),
-            cost=Cost(_estimate_join, _join_actual),
-        ),
-        declare_global("strings.quote", "strings_quote", (STRING,), STRING, quote_text, _QUOTE),
+        declare("<string>.split(string) -> list(string)", "string_split_string", split_text, _SPLIT),
+        declare("<string>.split(string, int) -> list(string)", "string_split_string_int", split_text, _SPLIT),
+        declare("<string>.substring(int) -> string", "string_substring_int", take_substring, _SIZE_KEPT),
+        declare("<string>.substring(int, int) -> string", "string_substring_int_int", take_substring, _SIZE_KEPT),
+        declare("<string>.trim() -> string", "string_trim", lambda a: a.strip(_SPACE), _SIZE_KEPT),
+        declare("<list(string)>.join() -> string", "list_join", join_texts, _JOIN),
+        declare("<list(string)>.join(string) -> string", "list_join_string", join_texts, _JOIN),
+        declare("strings.quote(string) -> string", "strings_quote", quote_text, _QUOTE),
     ),
 )
 
-REVERSE = Library("strings 3", (declare_method("reverse", "string_reverse", (STRING,), STRING, lambda a: a[::-1]),))
+REVERSE = Library("strings 3", (declare("<string>.reverse() -> string", "string_reverse", lambda a: a[::-1]),))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from podless.cel import gotimes
-from podless.cel.decls import Function, Library, declare_function, member
-from podless.cel.types import DURATION, INT, STRING, TIMESTAMP
+from podless.cel.decls import Library, Overload, declare
 from podless.cel.values import SECOND, Duration, Timestamp
 
 _GETTERS: dict[str, Callable[[datetime], int]] = {
@@ -33,18 +32,20 @@ def _make_duration_part(unit: int) -> Callable[[Duration], int]:
     return count_units
 
 
-def _declare_getter(name: str, read_field: Callable[[datetime], int]) -> Function:
+def _declare_getter(name: str, read_field: Callable[[datetime], int]) -> list[Overload]:
     def get_in_zone(time: Timestamp, zone: str = "UTC") -> int:
         moment, years = gotimes.convert_to_zone(time, zone)
         return read_field(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [
-        member(f"timestamp_{name}", (TIMESTAMP,), INT, get_in_zone),
-        member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, get_in_zone),
+        declare(f"<timestamp>.{name}() -> int", f"timestamp_{name}", get_in_zone),
+        declare(f"<timestamp>.{name}(string) -> int", f"timestamp_{name}_with_tz", get_in_zone),
     ]
     if name in _SPANS:
-        overloads.append(member(f"duration_{name}", (DURATION,), INT, _make_duration_part(_SPANS[name])))
-    return declare_function(name, *overloads)
+        overloads.append(declare(f"<duration>.{name}() -> int", f"duration_{name}", _make_duration_part(_SPANS[name])))
+    return overloads
 
 
-LIBRARY = Library("time", tuple(_declare_getter(name, part) for name, part in _GETTERS.items()))
+LIBRARY = Library(
+    "time", tuple(overload for name, part in _GETTERS.items() for overload in _declare_getter(name, part))
+)

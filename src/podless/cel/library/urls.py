@@ -6,13 +6,11 @@ import re
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_global, declare_method
+from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost, unit_cost
-from podless.cel.types import BOOL, STRING, list_of, map_of, struct_type
 from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape_percent
 
-URL_TYPE = struct_type("kubernetes.URL")
 _PORT = re.compile(r":[0-9]*\Z")
 # bytes that Go does not escape in a path
 _PATH = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~$&+,/:;=@")
@@ -69,13 +67,13 @@ _UNIT = unit_cost()
 LIBRARY = Library(
     "urls",
     (
-        declare_global("url", "string_to_url", (STRING,), URL_TYPE, _parse_url, traversal_cost(sized=True)),
-        declare_global("isURL", "is_url_string", (STRING,), BOOL, is_request_url),
-        declare_method("getScheme", "url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme, _UNIT),
-        declare_method("getHost", "url_get_host", (URL_TYPE,), STRING, lambda url: url.host, _UNIT),
-        declare_method("getHostname", "url_get_hostname", (URL_TYPE,), STRING, _get_hostname, _UNIT),
-        declare_method("getPort", "url_get_port", (URL_TYPE,), STRING, _get_port, _UNIT),
-        declare_method("getEscapedPath", "url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path, _UNIT),
-        declare_method("getQuery", "url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query, _UNIT),
+        declare("url(string) -> URL", "string_to_url", _parse_url, traversal_cost(sized=True)),
+        declare("isURL(string) -> bool", "is_url_string", is_request_url),
+        declare("<URL>.getScheme() -> string", "url_get_scheme", lambda url: url.scheme, _UNIT),
+        declare("<URL>.getHost() -> string", "url_get_host", lambda url: url.host, _UNIT),
+        declare("<URL>.getHostname() -> string", "url_get_hostname", _get_hostname, _UNIT),
+        declare("<URL>.getPort() -> string", "url_get_port", _get_port, _UNIT),
+        declare("<URL>.getEscapedPath() -> string", "url_get_escaped_path", _escaped_path, _UNIT),
+        declare("<URL>.getQuery() -> map(string, list(string))", "url_get_query", _parse_query, _UNIT),
     ),
 )
