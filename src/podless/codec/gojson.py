@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 
 from podless.codec import gotext
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.runtime.meter import charge
 
 # also matches in strings, but not in a uid such as ...9e-6a...
 _EXPONENT = re.compile(rb"[0-9]e(?:\+[0-9]++|-6)(?![\w\"'./:-])")
 _E, _PLUS = b"e+"
 _MAX_PLUSES = 32  # plus signs that are examined one by one
-_MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SEPARATORS = b"\xe2\x80"  # the first bytes of U+2028 and U+2029; finding one byte is faster than finding two
 
 
@@ -76,6 +76,6 @@ def _replace_values(value: Any) -> Any:
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, float):
         return orjson.Fragment(gotext.format_number(value))
-    if isinstance(value, int) and not _MIN <= value <= _MAX:
+    if isinstance(value, int) and not MIN_INT64 <= value <= MAX_INT64:
         return orjson.Fragment(str(value))
     return value

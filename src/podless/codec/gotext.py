@@ -17,7 +17,7 @@ else:  # most servers never need it
     decimal = lazy.LateModule("decimal")
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
-INT64_LIMIT = 1 << 63
+MIN_INT64, MAX_INT64, MAX_UINT64 = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 _MAX_DIGITS = 20  # digits of the largest 64-bit number; Python's int rejects more than 4,300 with a message of its own
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
@@ -125,7 +125,7 @@ def format_value(item: Any) -> str:
         return "null"
     if isinstance(item, bool):
         return "true" if item else "false"
-    if isinstance(item, int) and -INT64_LIMIT <= item < INT64_LIMIT:
+    if isinstance(item, int) and MIN_INT64 <= item <= MAX_INT64:
         return str(item)
     if isinstance(item, float | int):  # Go decodes larger integers to floats
         return format_float(float(item))
@@ -239,6 +239,6 @@ def parse_uint(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
     number = parse_natural(text)
-    if number >= 1 << 64:
+    if number > MAX_UINT64:
         raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return number

@@ -7,29 +7,68 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 from podless.codec import gotext
+from podless.codec.gotext import MAX_INT64
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
 LOCAL = "2006-01-02T15:04:05"
 LAYOUTS = {0: f"{LOCAL}Z07:00", 6: f"{LOCAL}.000000Z07:00"}
-ZERO = (1, (1, 1, 0, 0, 0), 0)
+_ZERO = (1, (1, 1, 0, 0, 0), 0)
 
 # the form of most times, which need no change and no further check
 _PLAIN = {
     0: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ"),
     6: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z"),
 }
+_TWO_DIGITS = compile_late("[0-9]{2}")
+# the elements of a layout up to the second: what precedes each, its form, and the name and range of its number
+_ELEMENTS = (
+    ("2006", "", compile_late("[0-9]{4}"), "year", 0, 9999),
+    ("01", "-", _TWO_DIGITS, "month", 1, 12),
+    ("02", "-", _TWO_DIGITS, "day", 0, 99),  # Go checks the day at the end, when it knows the month
+    ("15", "T", compile_late("[0-9]{1,2}"), "hour", 0, 23),
+    ("04", ":", _TWO_DIGITS, "minute", 0, 59),
+    ("05", ":", _TWO_DIGITS, "second", 0, 59),
+)
+_FRACTIONS = {0: compile_late("(?:[.,][0-9]+)?"), 6: compile_late("[.,][0-9]{6}")}
+_ZONE = compile_late("Z|(.)([0-9]{2}):([0-9]{2})", re.DOTALL)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_CYCLE = 146097  # days in 400 years
 
+_NUMBER_AND_UNIT = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
+_NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
+_NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_LARGEST = MAX_INT64 + 1  # nanoseconds: the maximum of a negative duration
+# the word is optional, so that the pattern reads no digit twice
+_WORDS = compile_late(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\xb5]++))?")
+_UNITS = (
+    (("ns", "nano"), 1),
+    (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
+    (("ms", "milli"), 10**6),
+    (("s", "sec"), 10**9),
+    (("m", "min"), 60 * 10**9),
+    (("h", "hr", "hour"), 3600 * 10**9),
+    (("d", "day"), 24 * 3600 * 10**9),
+    (("w", "wk", "week"), 7 * 24 * 3600 * 10**9),
+)
 
-class _LayoutMismatch(Exception):
-    """The text does not match the layout."""
-
-
-class _OutOfRange(Exception):
-    """A number in the text is out of range. The text says which."""
+_LONGEST = MAX_INT64 / 1e9  # seconds: the maximum of a Go duration
+# minimum seconds, the larger unit in seconds, and the smaller unit shown with it (0: none)
+_HUMAN_SPANS = (
+    (365 * 86400 * 8, 365 * 86400, 0),
+    (365 * 86400 * 2, 365 * 86400, 86400),
+    (86400 * 8, 86400, 0),
+    (3600 * 48, 86400, 3600),
+    (3600 * 8, 3600, 0),
+    (60 * 180, 3600, 60),
+    (60 * 10, 60, 0),
+    (120, 60, 1),
+)
+_UNIT_NAMES = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
 
 
 def normalise_time(text: str, digits: int = 0) -> str | None:
@@ -39,13 +78,11 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
     """
     if _PLAIN[digits].fullmatch(text):
         return text
-    reader = _TimeReader(text, LAYOUTS[digits], digits)
-    year, month, day, hour, minute, second = reader.read_time()
+    (year, *others), nanos, offset = _parse_time(text, LAYOUTS[digits], digits)
     # the calendar repeats after 400 years, and datetime overflows in the first and the last year
     years = -400 if year < 1000 else 400 if year > 9000 else 0
-    moment = datetime.datetime(year - years, month, day, hour, minute, second, reader.nanos // 1000)
-    moment -= datetime.timedelta(seconds=reader.offset)
-    if (moment.year + years, moment.timetuple()[1:6], moment.microsecond) == ZERO:
+    moment = datetime.datetime(year - years, *others, nanos // 1000) - datetime.timedelta(seconds=offset)
+    if (moment.year + years, moment.timetuple()[1:6], moment.microsecond) == _ZERO:
         return None
     fraction = f".{moment.microsecond:06d}" if digits else ""
     return f"{moment.year + years:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
@@ -56,117 +93,81 @@ def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
 
     Raises ValueError with Go's message.
     """
-    reader = _TimeReader(text, layout, 0)
-    year, month, day, hour, minute, second = reader.read_time()
+    (year, month, day, hour, minute, second), nanos, offset = _parse_time(text, layout)
     days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
-    seconds = days * 86400 + hour * 3600 + minute * 60 + second - reader.offset
-    return seconds * 10**9 + reader.nanos, reader.offset
+    seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset
+    return seconds * 10**9 + nanos, offset
 
 
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
-_CYCLE = 146097  # days in 400 years
+def _parse_time(text: str, layout: str, digits: int = 0) -> tuple[list[int], int, int]:
+    """Return the numbers from year to second, the nanoseconds and the UTC offset, as time.Parse does.
+
+    Raises ValueError with Go's message.
+    """
+    reader = _LayoutReader(text, layout)
+    numbers: list[int] = []
+    for element, prefix, form, name, minimum, maximum in _ELEMENTS:
+        number = int(reader.take_element(element, form, prefix)[0])
+        if not minimum <= number <= maximum:
+            raise reader.make_error(f"{name} out of range")
+        numbers.append(number)
+    fraction = reader.take_element("." + "0" * digits, _FRACTIONS[digits])[0]
+    offset = reader.take_zone() if layout != LOCAL else 0
+    if reader.rest:
+        raise reader.make_error(f"extra text: {_quote_text(reader.rest)}")
+    if not _has_day(*numbers[:3]):
+        raise reader.make_error("day out of range")
+    return numbers, int(fraction[1:10].ljust(9, "0")), offset  # nine digits count
 
 
-class _TimeReader:
-    """Parses one text by a layout, element by element, as time.Parse does."""
+class _LayoutReader:
+    """Reads a text element by element of a layout. rest: the text that is left."""
 
-    def __init__(self, text: str, layout: str, digits: int) -> None:
+    def __init__(self, text: str, layout: str) -> None:
         self.text = self.rest = text
         self.layout = layout
-        self.digits = digits
-        self.offset = self.nanos = 0
 
-    def read_time(self) -> tuple[int, int, int, int, int, int]:
-        """Return year, month, day, hour, minute and second; fraction and zone are in `nanos` and `offset` then."""
-        year = self.read_element("2006", self.read_year)
-        month = self.read_element("01", lambda: self.read_in_range("month", True, 1, 12), "-")
-        day = self.read_element("02", lambda: self.read_number(True), "-")
-        hour = self.read_element("15", lambda: self.read_in_range("hour", False, 0, 23), "T")
-        minute = self.read_element("04", lambda: self.read_in_range("minute", True, 0, 59), ":")
-        second = self.read_element("05", self.read_second, ":")
-        if self.digits:
-            self.read_element("." + "0" * self.digits, lambda: self.read_fraction(self.digits + 1))
-        if self.layout != LOCAL:
-            self.read_element("Z07:00", self.read_zone)
-        if self.rest:
-            raise ValueError(f"parsing time {_quote_text(self.text)}: extra text: {_quote_text(self.rest)}")
-        if not 1 <= day <= _count_days(year, month):
-            raise ValueError(f"parsing time {_quote_text(self.text)}: day out of range")
-        return year, month, day, hour, minute, second
-
-    def read_element(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
-        """Parse one element of the layout, after its prefix. Errors become Go's."""
+    def take_element(self, element: str, form: re.Pattern[str], prefix: str = "") -> re.Match[str]:
+        """Return the match of an element, which follows its prefix. Raises Go's error if there is none."""
         if not self.rest.startswith(prefix):
-            raise self.make_error(self.rest, prefix)
-        self.rest = hold = self.rest.removeprefix(prefix)
-        try:
-            return read()
-        except _LayoutMismatch:
-            raise self.make_error(hold, element) from None
-        except _OutOfRange as error:
-            raise ValueError(f"parsing time {_quote_text(self.text)}: {error} out of range") from None
+            raise self.make_mismatch(self.rest, prefix)
+        self.rest = self.rest.removeprefix(prefix)
+        match = form.match(self.rest)
+        if match is None:
+            raise self.make_mismatch(self.rest, element)
+        self.rest = self.rest[match.end() :]
+        return match
 
-    def make_error(self, value: str, element: str) -> ValueError:
-        text = f"parsing time {_quote_text(self.text)} as {_quote_text(self.layout)}: "
-        return ValueError(f"{text}cannot parse {_quote_text(value)} as {_quote_text(element)}")
+    def take_zone(self) -> int:
+        """Return the UTC offset of the zone in seconds."""
+        match = self.take_element("Z07:00", _ZONE)
+        sign, hours, minutes = match.groups("0")
+        if int(minutes) > 60:
+            raise self.make_error("time zone offset minute out of range")
+        if int(hours) > 24:
+            raise self.make_error("time zone offset hour out of range")
+        if match[1] and sign not in "+-":
+            raise self.make_mismatch(match.string, "Z07:00")
+        return (int(hours) * 60 + int(minutes)) * (-60 if sign == "-" else 60)
 
-    def read_year(self) -> int:
-        head, self.rest = self.rest[:4], self.rest[4:]
-        return _parse_digits(head, 4)
+    def make_mismatch(self, value: str, element: str) -> ValueError:
+        reason = f"cannot parse {_quote_text(value)} as {_quote_text(element)}"
+        return ValueError(f"parsing time {_quote_text(self.text)} as {_quote_text(self.layout)}: {reason}")
 
-    def read_number(self, fixed: bool) -> int:
-        """Parse two digits, or one if the layout allows it."""
-        size = 2 if fixed or _is_digits(self.rest[1:2]) else 1
-        head, self.rest = self.rest[:size], self.rest[size:]
-        return _parse_digits(head, size)
-
-    def read_in_range(self, name: str, fixed: bool, minimum: int, maximum: int) -> int:
-        value = self.read_number(fixed)
-        if not minimum <= value <= maximum:
-            raise _OutOfRange(name)
-        return value
-
-    def read_second(self) -> int:
-        value = self.read_in_range("second", True, 0, 59)
-        match = re.match(r"[.,][0-9]+", self.rest)
-        if match and not self.digits:
-            self.read_fraction(len(match.group()))
-        return value
-
-    def read_fraction(self, size: int) -> int:
-        """Parse a point or comma and digits, of which nine count."""
-        head, self.rest = self.rest[:size], self.rest[size:]
-        if len(head) < size or head[0] not in ".," or not _is_digits(head[1:]):
-            raise _LayoutMismatch
-        self.nanos = int(head[1:10].ljust(9, "0"))
-        return 0
-
-    def read_zone(self) -> int:
-        if self.rest.startswith("Z"):
-            self.rest = self.rest[1:]
-            return 0
-        head, self.rest = self.rest[:6], self.rest[6:]
-        if len(head) < 6 or head[3] != ":":
-            raise _LayoutMismatch
-        hours, minutes = _parse_digits(head[1:3], 2), _parse_digits(head[4:6], 2)
-        if minutes > 60:
-            raise _OutOfRange("time zone offset minute")
-        if hours > 24:
-            raise _OutOfRange("time zone offset hour")
-        if head[0] not in "+-":
-            raise _LayoutMismatch
-        self.offset = (hours * 60 + minutes) * 60 * (-1 if head[0] == "-" else 1)
-        return 0
+    def make_error(self, reason: str) -> ValueError:
+        return ValueError(f"parsing time {_quote_text(self.text)}: {reason}")
 
 
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+def is_date(text: str) -> bool:
+    """Return whether a text is a full-date of RFC 3339 and the day exists."""
+    match = _DATE.match(text)
+    return match is not None and _has_day(*map(int, match.groups()))
 
 
-def _parse_digits(text: str, size: int) -> int:
-    if len(text) < size or not _is_digits(text):
-        raise _LayoutMismatch
-    return int(text)
+def _has_day(year: int, month: int, day: int) -> bool:
+    """Return whether a day exists."""
+    leap_day = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= month <= 12 and 1 <= day <= _DAYS[month] + leap_day
 
 
 def _quote_text(text: str) -> str:
@@ -180,12 +181,6 @@ def _quote_text(text: str) -> str:
         else:
             pieces.extend(f"\\x{byte:02x}" for byte in char.encode())
     return f'"{"".join(pieces)}"'
-
-
-_NUMBER_AND_UNIT = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
-_NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
-_NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_LARGEST = 1 << 63
 
 
 def parse_duration(text: str) -> int:
@@ -206,8 +201,8 @@ def parse_duration(text: str) -> int:
         assert match is not None
         if not match[1] and not match[3]:
             raise ValueError(invalid)
-        count = _count_value(match[1])
-        if count is None:
+        count = gotext.parse_natural(match[1])
+        if count > _LARGEST:
             raise ValueError(invalid)
         if not match[4]:
             raise ValueError(f"time: missing unit in duration {_quote_text(text)}")
@@ -225,43 +220,14 @@ def parse_duration(text: str) -> int:
     return total
 
 
-def _count_value(digits: str) -> int | None:
-    """Return the value of digits, None beyond 64 bits."""
-    digits = digits.lstrip("0")
-    return None if len(digits) > 19 else int(digits or 0)
-
-
 def _scale_fraction(digits: str, scale: int) -> int:
     """Return a fraction's digits (those that fit 64 bits) times `scale`, with Go's float arithmetic."""
     value, size = 0, 1.0
     for digit in digits[:19]:
-        if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:
+        if value > MAX_INT64 // 10 or value * 10 + int(digit) > _LARGEST:
             break
         value, size = value * 10 + int(digit), size * 10
     return int(float(value) * (float(scale) / size))
-
-
-def find_duration_fault(text: str) -> str:
-    """Return the error of Go's time.ParseDuration for a text, "" for a valid duration such as 1h30m."""
-    try:
-        parse_duration(text)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-# the word is optional, so that the pattern reads no digit twice
-_WORDS = compile_late(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\xb5]++))?")
-_UNITS = (
-    (("ns", "nano"), 1),
-    (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
-    (("ms", "milli"), 10**6),
-    (("s", "sec"), 10**9),
-    (("m", "min"), 60 * 10**9),
-    (("h", "hr", "hour"), 3600 * 10**9),
-    (("d", "day"), 24 * 3600 * 10**9),
-    (("w", "wk", "week"), 7 * 24 * 3600 * 10**9),
-)
 
 
 def parse_span(text: str) -> int:
@@ -286,42 +252,6 @@ def parse_span(text: str) -> int:
     if not has_unit:
         raise ValueError(f"unable to parse {text} as duration")
     return (total + _LARGEST) % (2 * _LARGEST) - _LARGEST
-
-
-_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-
-
-def _count_days(year: int, month: int) -> int:
-    return _DAYS[month] + (month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
-
-
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
-
-
-def is_date(text: str) -> bool:
-    """Return whether a text is a full-date of RFC 3339 and the day exists."""
-    match = _DATE.match(text)
-    if not match:
-        return False
-    year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12:
-        return False
-    return 1 <= day <= _count_days(year, month)
-
-
-_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: the maximum of a Go duration
-# minimum seconds, the larger unit in seconds, and the smaller unit shown with it (0: none)
-_HUMAN_SPANS = (
-    (365 * 86400 * 8, 365 * 86400, 0),
-    (365 * 86400 * 2, 365 * 86400, 86400),
-    (86400 * 8, 86400, 0),
-    (3600 * 48, 86400, 3600),
-    (3600 * 8, 3600, 0),
-    (60 * 180, 3600, 60),
-    (60 * 10, 60, 0),
-    (120, 60, 1),
-)
-_UNIT_NAMES = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
 
 
 def format_human_duration(duration: float) -> str:

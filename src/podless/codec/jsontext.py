@@ -10,6 +10,7 @@ import re
 from typing import Any, NoReturn
 
 from podless.codec import gotext
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 
@@ -17,7 +18,6 @@ from podless.runtime.meter import charge
 MAX_DEPTH = 250
 _MAX_REPEATS = 100  # as many as kube-apiserver reports
 
-_MIN, _MAX = -(1 << 63), (1 << 63) - 1
 INVALID_BYTES = compile_late("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
 BLANKS = compile_late(r"[ \t\r\n]*+")
 _STRING = compile_late(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
@@ -70,7 +70,7 @@ def parse_number(text: str) -> int | float:
     """Return the value of a number token, by Go's rules. Raises OutOfRange beyond a float64."""
     if not text.strip("-0123456789") and len(text) <= 20:
         integer = int(text)
-        if _MIN <= integer <= _MAX:
+        if MIN_INT64 <= integer <= MAX_INT64:
             return integer
     number = float(text)
     if number in (float("inf"), float("-inf")):

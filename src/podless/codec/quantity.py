@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from podless.codec.gotext import MAX_INT64, MAX_UINT64, MIN_INT64
 from podless.runtime.meter import each
 
 # suffix: power of ten, or of two
@@ -22,7 +23,6 @@ _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
 _MAX_POWER = 1000
 _MAX_BYTES = 1000
-_MAX_BINARY = (1 << 63) - 1
 _MILLI = NANO // 1000
 _FAST_POWERS = (0, 1, 2, 3, 6, 9)  # the powers of ten by which apimachinery multiplies in one step
 
@@ -42,7 +42,7 @@ def parse_units(text: str) -> int:
     Raises QuantityError.
     """
     amount = parse_nanos(text)
-    units = min(-(-abs(amount) // NANO), _MAX_BINARY)
+    units = min(-(-abs(amount) // NANO), MAX_INT64)
     return -units if amount < 0 else units
 
 
@@ -55,10 +55,10 @@ def is_whole(text: str) -> bool:
     _, _, integer, decimals, suffix = pieces = _split_text(text)
     amount, _ = _compute_amount(*pieces)
     thousandths = -(-abs(amount) // _MILLI)
-    if thousandths > _MAX_BINARY:
+    if thousandths > MAX_INT64:
         if suffix not in BINARY and _becomes_zero(integer, decimals, _find_power(suffix)):
             return True
-        thousandths = (thousandths + _MAX_BINARY + 1) % (1 << 64) - _MAX_BINARY - 1
+        thousandths = (thousandths - MIN_INT64) % (MAX_UINT64 + 1) + MIN_INT64
     return thousandths % 1000 == 0
 
 
@@ -120,7 +120,7 @@ def _split_text(text: str) -> tuple[str, ...]:
 def _compute_amount(sign: str, zeros: str, integer: str, decimals: str, suffix: str) -> tuple[int, str]:
     if suffix in BINARY:
         digits = _read_digits(zeros, integer, decimals, slow=not _fits_int64(integer, decimals, suffix))
-        amount = min(_scale_digits(digits << BINARY[suffix], _MAX_DECIMALS - len(decimals)), _MAX_BINARY * NANO)
+        amount = min(_scale_digits(digits << BINARY[suffix], _MAX_DECIMALS - len(decimals)), MAX_INT64 * NANO)
     else:
         power = _find_power(suffix)
         slow = not _is_integer(integer, decimals, power)
@@ -156,7 +156,7 @@ def _becomes_zero(integer: str, decimals: str, power: int) -> bool:
 def _fits_int64(integer: str, decimals: str, suffix: str) -> bool:
     """Return whether apimachinery computes a binary amount in one 64-bit step."""
     bits = BINARY[suffix]
-    return not decimals and len(integer or "0") <= 14 - bits * 3 // 10 and int(integer or 0) << bits <= _MAX_BINARY
+    return not decimals and len(integer or "0") <= 14 - bits * 3 // 10 and int(integer or 0) << bits <= MAX_INT64
 
 
 def _read_digits(zeros: str, integer: str, decimals: str, *, slow: bool) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from podless.codec import gojson, gotext, jsonlarge, jsontext
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.codec.jsontext import JSONError as JSONError
 from podless.codec.jsontext import YAMLError as YAMLError
 from podless.runtime.meter import charge, each
@@ -30,7 +31,6 @@ _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code
 # that it gets, which takes 0.3 us.
 _INT64_DIGITS = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]++: key ")
-_MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
 _BEFORE_NUMBER = frozenset(b":,[ \t\r\n")  # bytes before a number
 _MINUS, _COLON = b"-:"
@@ -171,7 +171,7 @@ def _settle_numbers(value: Any, floats: Floats | None = None) -> Any:
                 continue
             if kind is dict or kind is list:
                 todo.append((item, (path, key)))
-            elif kind is float or (kind is int and not _MIN <= item <= _MAX):
+            elif kind is float or (kind is int and not MIN_INT64 <= item <= MAX_INT64):
                 holder[key] = settled = jsontext.settle_number(item)
                 if floats is not None and type(settled) is int:
                     floats.append((_unroll_path((path, key))[1:], float(item)))

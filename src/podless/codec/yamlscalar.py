@@ -11,6 +11,7 @@ import struct
 from typing import Any
 
 from podless.codec import gotext, jsontext
+from podless.codec.gotext import MAX_INT64, MAX_UINT64, MIN_INT64
 from podless.codec.jsontext import YAMLError
 from podless.runtime.release import has
 
@@ -31,7 +32,6 @@ _TIME = r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]++)?"
 _DATE = re.compile(
     rf"([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?"
 )
-MIN_INT, _MAX_INT, MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
 def read_scalar(text: str, tag: str, plain: bool) -> Any:
@@ -80,8 +80,8 @@ def _parse_integer(text: str) -> tuple[str, Any] | None:
     sign, *digits = match.groups()
     value = next(int(found, base) for found, base in zip(digits, (16, 2, 8, 10), strict=True) if found is not None)
     if sign:
-        return ("int", int(f"{sign}{value}")) if MIN_INT <= int(f"{sign}{value}") <= _MAX_INT else None
-    return ("int", value) if value <= MAX_UINT else None
+        return ("int", int(f"{sign}{value}")) if MIN_INT64 <= int(f"{sign}{value}") <= MAX_INT64 else None
+    return ("int", value) if value <= MAX_UINT64 else None
 
 
 def _parse_float(text: str) -> tuple[str, Any] | None:
@@ -110,7 +110,7 @@ def settle_scalar(value: Any) -> Any:
             text = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
             raise YAMLError(f"json: unsupported value: {text}")
         return jsontext.settle_number(value)
-    if type(value) is int and not MIN_INT <= value <= _MAX_INT:
+    if type(value) is int and not MIN_INT64 <= value <= MAX_INT64:
         return jsontext.settle_number(value)
     return value
 
@@ -124,7 +124,7 @@ def format_key(key: Any, value: Any) -> str:
         return key
     if isinstance(key, bool):
         return "true" if key else "false"
-    if isinstance(key, int) and key <= _MAX_INT:
+    if isinstance(key, int) and key <= MAX_INT64:
         return str(key)
     if isinstance(key, float):
         return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_shorten_float(key))
@@ -152,7 +152,7 @@ def format_gosyntax(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value) if value <= _MAX_INT else hex(value)
+        return str(value) if value <= MAX_INT64 else hex(value)
     if isinstance(value, float):
         return gotext.format_float(value)
     if isinstance(value, list):

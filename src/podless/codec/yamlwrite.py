@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.codec import gotext
-from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve_scalar
+from podless.codec.gotext import MAX_UINT64, MIN_INT64
+from podless.codec.yamlscalar import WORDS, resolve_scalar
 from podless.runtime.meter import charge
 
 _WIDTH = 80
@@ -172,7 +173,7 @@ def _write_scalar(value: Any, column: int, indent: int) -> str:
         return "{}"
     if kind is list:
         return "[]"
-    if kind is int and MIN_INT <= value <= MAX_UINT:
+    if kind is int and MIN_INT64 <= value <= MAX_UINT64:
         return str(value)
     return gotext.format_float(float(value))
 

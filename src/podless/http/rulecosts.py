@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import orjson
 
+from podless.codec.gotext import MAX_INT64
 from podless.http.message import JSON, Response
 from podless.kinds import view
 from podless.runtime.jsonobject import Object
@@ -15,7 +16,6 @@ from podless.verbs.call import API, Call
 from podless.verbs.get import get_object
 
 PARAMETER = "ruleCosts"
-_MAX = (1 << 63) - 1
 
 
 def asks_costs(call: Call) -> bool:
@@ -62,6 +62,6 @@ def _list_costs(version: Object) -> Object:
             total += cost.total + cost.message
             costs = {"once": cost.per_evaluation, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
             entry = {"path": ".".join(steps), "rule": rule.get("rule") or ""}
-            entry |= {name: min(value, _MAX) for name, value in costs.items()}
+            entry |= {name: min(value, MAX_INT64) for name, value in costs.items()}
             rules.append(entry | ({"error": cost.error} if cost.error else {}))
-    return {"name": version["name"], "total": min(total, _MAX), "rules": rules}
+    return {"name": version["name"], "total": min(total, MAX_INT64), "rules": rules}

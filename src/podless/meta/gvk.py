@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from podless.codec.gotext import parse_natural
+from podless.codec.gotext import MAX_INT64, parse_natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
-_MAX = (1 << 63) - 1  # a version with a larger number counts as any other name
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 
 
@@ -40,7 +39,7 @@ def version_priority(version: str) -> tuple[int, int, int, int, str]:
     if not match:
         return (1, 0, 0, 0, version)
     major, minor = parse_natural(match[1]), parse_natural(match[3] or "")
-    if major > _MAX or minor > _MAX:
+    if major > MAX_INT64 or minor > MAX_INT64:  # counts as any other name
         return (1, 0, 0, 0, version)
     return (0, -_STAGES[match[2]], -major, -minor, version)
 

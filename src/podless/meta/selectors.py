@@ -33,7 +33,7 @@ def _parse_int64(text: str) -> int | None:
     if not _INTEGER.fullmatch(text):
         return None
     value = int(text)
-    return value if -(1 << 63) <= value < 1 << 63 else None
+    return value if gotext.MIN_INT64 <= value <= gotext.MAX_INT64 else None
 
 
 _PRINTED = {

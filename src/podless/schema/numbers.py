@@ -41,7 +41,7 @@ def in_range(value: float, kind: str, form: str) -> bool:
 
 def narrow_integer(value: float) -> float:
     """Return a number as Go holds it: integers beyond int64 become float64."""
-    if value.__class__ is int and not -(1 << 63) <= value < 1 << 63:
+    if value.__class__ is int and not gotext.MIN_INT64 <= value <= gotext.MAX_INT64:
         return float(value) if abs(value) < 1 << 1023 else math.copysign(math.inf, value)
     return value
 

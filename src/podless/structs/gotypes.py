@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from podless.codec import gobase64, gotext, gotime, quantity
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.runtime.memo import made_once
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
@@ -361,7 +362,7 @@ def canonical_json(value: Any) -> Any:
     if type(value) is list:
         charge(len(value))
         return [canonical_json(item) for item in value]
-    if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
+    if type(value) is float or (type(value) is int and not MIN_INT64 <= value <= MAX_INT64):
         return _round_double(value)
     return value
 

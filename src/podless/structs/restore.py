@@ -14,6 +14,7 @@ from operator import is_
 from typing import Any
 
 from podless.codec import jsontext
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.runtime.meter import each
 from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, MapOf, Mismatch, String
 from podless.structs.structs import Struct
@@ -27,7 +28,6 @@ _SCALARS: dict[type[GoType], tuple[str, tuple[type, ...]]] = {
     Float: ("float64", ()),
 }
 _FITS: dict[type[GoType], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
-_INT64_LIMIT = 1 << 63
 
 
 class Misfit(ValueError):
@@ -89,15 +89,15 @@ def _restore_integer(value: Any, limit: int, go: str) -> int:
     if form is float and value != math.trunc(value):
         raise Misfit(f"cannot convert float64 to {go}")
     integer = int(value)
-    if not -_INT64_LIMIT <= integer < _INT64_LIMIT:
-        integer = -_INT64_LIMIT
+    if not MIN_INT64 <= integer <= MAX_INT64:
+        integer = MIN_INT64
     return integer if -limit <= integer < limit else (integer + limit) % (2 * limit) - limit
 
 
 def _restore_self_decoding(kind: GoType, value: Any) -> Any:
     """Return the value of a type that decodes itself from JSON, or of bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
-        read = [0 if item is None else _restore_integer(item, _INT64_LIMIT, "uint8") % 256 for item in each(value)]
+        read = [0 if item is None else _restore_integer(item, MAX_INT64 + 1, "uint8") % 256 for item in each(value)]
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")

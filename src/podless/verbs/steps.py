@@ -248,7 +248,7 @@ def validate_changed(write: Write) -> None:
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     # 1.0 in place of 1 is a change, but a number past int64 is a float for Go in the store, too. The decoder reads
     # those below 2**64 as integers, and larger ones as floats
-    floats = [sent for sent in call.floats if not gotext.INT64_LIMIT <= sent[1] < 2 * gotext.INT64_LIMIT]
+    floats = [sent for sent in call.floats if not gotext.MAX_INT64 < sent[1] <= gotext.MAX_UINT64]
     if not floats:
         return strategy.increases_generation(call.version, obj, old)
     with sentfloats.as_sent(obj, floats):

@@ -82,8 +82,10 @@ def _check_descriptor(text: str) -> None:
         return
     if not text.startswith(_INTERVAL_PREFIX):
         raise ScheduleError(f"unrecognized descriptor: {text}")
-    if reason := gotime.find_duration_fault(text.removeprefix(_INTERVAL_PREFIX)):
-        raise ScheduleError(f"failed to parse duration {text}: {reason}")
+    try:
+        gotime.parse_duration(text.removeprefix(_INTERVAL_PREFIX))
+    except ValueError as error:
+        raise ScheduleError(f"failed to parse duration {text}: {error}") from None
 
 
 def _check_range(text: str, bounds: _Bounds) -> None:

@@ -11,7 +11,6 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _FULL = 100  # percent
-_MAX = (1 << 63) - 1
 
 
 def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
@@ -43,4 +42,4 @@ def read_int_or_percent(value: Any) -> int:
 def _parse_percent(value: Any) -> int | None:
     if not isinstance(value, str) or names.check_percent(value):
         return None
-    return min(gotext.parse_natural(value[:-1]), _MAX)
+    return min(gotext.parse_natural(value[:-1]), gotext.MAX_INT64)

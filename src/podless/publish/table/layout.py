@@ -10,6 +10,7 @@ from typing import Any
 from podless.apis.shared import columns as shared
 from podless.apis.shared.columns import Age, PrinterColumn
 from podless.codec import gotext, jsontext, serializer
+from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import jsonpath
 from podless.publish import texts
@@ -25,7 +26,6 @@ Reader = Callable[[Object], Any]
 
 _COLUMN = 32  # steps on the meter to compile a column
 _LETTERS = 64  # characters of a value's text that count as one step
-_MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +156,11 @@ def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj:
 
 
 def _integer_cell(value: Any) -> int | None:
-    if type(value) is int and _MIN <= value <= _MAX:
+    if type(value) is int and MIN_INT64 <= value <= MAX_INT64:
         return value
     if type(value) is not int and type(value) is not float:
         return None
-    return int(value) if _MIN <= value <= _MAX else _MIN  # as Go converts a float that is too large
+    return int(value) if MIN_INT64 <= value <= MAX_INT64 else MIN_INT64  # as Go converts a float that is too large
 
 
 def _number_cell(value: Any) -> int | float | None:
@@ -192,7 +192,9 @@ def _format_cell(value: Any) -> str:
         return "<no value>"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.format_float(float(value))
+    return (
+        str(value) if isinstance(value, int) and MIN_INT64 <= value <= MAX_INT64 else gotext.format_float(float(value))
+    )
 
 
 def _encode_go_json(value: Any) -> str:
