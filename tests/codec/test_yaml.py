@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from yaml import events
 
+from podless.cel import correlation
 from podless.codec import serializer, yamlwrite
 from podless.codec.yamlscalar import resolve_scalar
 from tests.cost import assert_linear
@@ -213,3 +215,35 @@ def test_what_is_refused_and_in_which_order(text: str, message: str) -> None:
 def test_what_another_key_takes_away_is_not_judged() -> None:
     assert serializer.decode_yaml(b"a: {~: 1, b: .inf}\na: 2\n") == {"a": 2}
     assert serializer.decode_yaml(b"%YAML 1.1\n---\na: 1\n") == {"a": 1}
+
+
+ANY_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(1 << 70), 1 << 70) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@given(st.dictionaries(st.text(), ANY_VALUES, max_size=4), st.booleans())
+def test_json_is_what_yaml_makes_of_it(value: dict[str, object], escaped: bool) -> None:
+    raw = json.dumps(value, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
+    found = serializer.decode_yaml_as_json(raw)
+    if found is not None:
+        assert correlation.equal_json(found, serializer.decode_yaml(raw))
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"a":\t1}', b'{"a":"\\u00e9"}', b'{"<<":{}}', '{"a":"é"}'.encode(), b"a: b", b"{a: b}"]
+)
+def test_what_may_differ_is_left_to_yaml(raw: bytes) -> None:
+    assert serializer.decode_yaml_as_json(raw) is None
+    assert serializer.ParsedYAML.parse_as_json(raw) is None
+
+
+def test_a_key_that_is_repeated_is_left_to_yaml() -> None:
+    assert serializer.decode_yaml_as_json(b'{"a":1,"a":2}') is None
+
+
+def test_the_next_to_decode_it_has_what_was_read() -> None:
+    read = serializer.ParsedYAML.parse_as_json(b'{"a":[1,2.0]}')
+    assert read is not None
+    assert serializer.decode_yaml(read) == {"a": [1, 2]}

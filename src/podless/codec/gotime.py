@@ -78,10 +78,11 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
     """
     if _PLAIN[digits].fullmatch(text):
         return text
-    (year, *others), nanos, offset = _parse_time(text, LAYOUTS[digits], digits)
+    (year, month, day, hour, minute, second), nanos, offset = _parse_time(text, LAYOUTS[digits], digits)
     # the calendar repeats after 400 years, and datetime overflows in the first and the last year
     years = -400 if year < 1000 else 400 if year > 9000 else 0
-    moment = datetime.datetime(year - years, *others, nanos // 1000) - datetime.timedelta(seconds=offset)
+    moment = datetime.datetime(year - years, month, day, hour, minute, second, nanos // 1000)
+    moment -= datetime.timedelta(seconds=offset)
     if (moment.year + years, moment.timetuple()[1:6], moment.microsecond) == _ZERO:
         return None
     fraction = f".{moment.microsecond:06d}" if digits else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 from podless.codec import gotext
@@ -42,12 +43,13 @@ class Url:
 
 def parse_url(text: str, request: bool = False) -> Url:
     """Parse a URL. request: it must be absolute or an absolute path, without a fragment. Raises URLError."""
-    before_fragment, _, fragment = (text, "", "") if request else text.partition("#")
+    shown, _, fragment = (text, "", "") if request else text.partition("#")
     try:
-        return _parse_parts(before_fragment, request, fragment)
+        url = _parse_parts(shown, request)
+        shown = text  # the error of a fragment shows the whole text
+        return replace(url, fragment=unescape_percent(fragment)) if fragment else url
     except _BadURL as error:
-        quoted = text if error.whole else before_fragment
-        raise URLError(f"parse {gotext.quote(quoted)}: {error}") from None
+        raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
 
 
 def is_request_url(text: str) -> bool:
@@ -60,22 +62,16 @@ def is_request_url(text: str) -> bool:
 
 
 class _BadURL(ValueError):
-    """A part of a URL is invalid. whole: the error shows the fragment too."""
-
-    whole = False
+    """A part of a URL is invalid."""
 
 
-class _BadFragment(_BadURL):
-    whole = True
-
-
-def _parse_parts(text: str, request: bool, fragment: str) -> Url:
+def _parse_parts(text: str, request: bool) -> Url:
     if _CONTROL.search(text):
         raise _BadURL("net/url: invalid control character in URL")
     if not text and request:
         raise _BadURL("empty url")
     if text == "*":
-        return Url("", "", "*", "*", "", fragment=_parse_fragment(fragment))
+        return Url("", "", "*", "*", "")
     scheme, name, remaining = _SCHEME.match(text), "", text
     if scheme:
         name, remaining = scheme[1].lower(), text[scheme.end() :]
@@ -84,7 +80,7 @@ def _parse_parts(text: str, request: bool, fragment: str) -> Url:
     remaining, _, query = remaining.partition("?")
     if not remaining.startswith("/"):
         if name:
-            return Url(name, "", "", "", query, remaining, fragment=_parse_fragment(fragment))
+            return Url(name, "", "", "", query, remaining)
         if request:
             raise _BadURL("invalid URI for request")
         if ":" in remaining.partition("/")[0]:
@@ -94,14 +90,7 @@ def _parse_parts(text: str, request: bool, fragment: str) -> Url:
         authority, slash, path = remaining[2:].partition("/")
         user, host = _parse_authority(authority, name)
         remaining = slash + path
-    return Url(name, host, unescape_percent(remaining), remaining, query, user=user, fragment=_parse_fragment(fragment))
-
-
-def _parse_fragment(text: str) -> str:
-    try:
-        return unescape_percent(text)
-    except _BadURL as error:
-        raise _BadFragment(str(error)) from None
+    return Url(name, host, unescape_percent(remaining), remaining, query, user=user)
 
 
 def _parse_authority(text: str, scheme: str) -> tuple[str | None, str]:

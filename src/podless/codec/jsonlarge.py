@@ -58,25 +58,20 @@ def find_json_fault(raw: bytes) -> JSONError:
     if deep:
         return JSONError(f"invalid character '{deep}' exceeded max depth")
     at = _find_boundary(raw, end)
-    if at is None:
-        return _read_error(raw, "", -1)
-    before = _extract_brackets(raw[:at])
-    if raw[at] in b"]}":
-        before += raw[at : at + 1]
-    return _read_error(raw, _list_open(before), at)
+    try:
+        if at is None:
+            jsontext.parse_json(raw)
+        else:
+            before = _extract_brackets(raw[: at + 1] if raw[at] in b"]}" else raw[:at])
+            jsontext.JSONParser(raw).resume_at(_list_open(before), at)
+    except JSONError as error:
+        return error
+    return JSONError("invalid JSON")  # only reached if jsontext accepts a text that orjson rejects
 
 
 def _extract_brackets(text: bytes) -> bytes:
     """Return the brackets outside of strings, also without those in an unterminated string."""
     return _STRING.sub(b"", text).translate(None, _NO_BRACKETS)
-
-
-def _read_error(raw: bytes, holders: str, at: int) -> JSONError:
-    try:
-        jsontext.resume_parse(raw, holders, at)
-    except JSONError as error:
-        return error
-    return JSONError("invalid JSON")  # only reached if jsontext accepts a text that orjson rejects
 
 
 def _find_too_deep(brackets: bytes) -> str:
@@ -92,18 +87,13 @@ def _find_too_deep(brackets: bytes) -> str:
 def _find_boundary(raw: bytes, end: int) -> int | None:
     """Return the offset of the last bracket, comma or colon before `end` outside of strings."""
     last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
-    stop = end
-    for string in reversed(last):
-        offset = _find_structural(raw[string.end() : stop])
+    gap_ends = [end, *(string.start() for string in reversed(last))]
+    gap_starts = [*(string.end() for string in reversed(last)), 0]
+    for start, stop in zip(gap_starts, gap_ends, strict=True):
+        offset = max(raw.rfind(sign, start, stop) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
         if offset >= 0:
-            return string.end() + offset
-        stop = string.start()
-    offset = _find_structural(raw[:stop])
-    return offset if offset >= 0 else None
-
-
-def _find_structural(text: bytes) -> int:
-    return max(text.rfind(sign) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
+            return offset
+    return None
 
 
 def _list_open(brackets: bytes) -> str:

@@ -83,28 +83,16 @@ def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
 
     Raises JSONError with the words of Go's scanner.
     """
-    return _JSONParser(raw, repeated).parse_text()
+    return JSONParser(raw, repeated).parse_text()
 
 
-def resume_parse(raw: bytes, holders: str, at: int) -> None:
-    """Parse on from a bracket, comma or colon inside of the open `holders`; at -1, from the start.
-
-    Raises JSONError.
-    """
-    parser = _JSONParser(raw, None)
-    if at < 0:
-        parser.parse_text()
-    else:
-        parser.resume_at(holders, at)
-
-
-class _JSONParser:
+class JSONParser:
     """One parse of a text, as Latin-1, because Go's errors name the byte at which it stops.
 
     The parser adds a space to the text, as Go feeds one to its scanner to see whether a number or literal is complete.
     """
 
-    def __init__(self, raw: bytes, repeated: list[str] | None) -> None:
+    def __init__(self, raw: bytes, repeated: list[str] | None = None) -> None:
         self.text = raw.decode("latin-1") + " "
         self.end = len(raw)
         self.repeated = repeated
@@ -113,10 +101,11 @@ class _JSONParser:
         self.keys: list[str] = []  # the current key of every open container; "" for lists
 
     def parse_text(self) -> Any:
+        """Return the value of the whole text."""
         return self.parse_rest(*self.parse_value(self.skip_blanks(0)))
 
     def parse_rest(self, value: Any, pos: int) -> Any:
-        """Continue after a value. _OPEN: a container starts."""
+        """Return the value of the text, of which `value` has been parsed. _OPEN: a container starts."""
         while True:
             charge(1)
             while value is not _OPEN:
@@ -136,7 +125,7 @@ class _JSONParser:
             value, pos = self.parse_value(pos)
 
     def resume_at(self, holders: str, at: int) -> Any:
-        """Parse on from a bracket, comma or colon inside some containers."""
+        """Parse on from a bracket, comma or colon. holders: the brackets that are open there."""
         self.stack += ({} if holder == "{" else [] for holder in holders)
         self.keys += holders
         sign = self.text[at]
@@ -166,12 +155,11 @@ class _JSONParser:
         inside = self.skip_blanks(pos + 1)
         if self.text[inside] == ("}" if char == "{" else "]"):
             return ({} if char == "{" else []), inside + 1
+        self.keys.append("")
         if char == "[":
             self.stack.append([])
-            self.keys.append("")
             return _OPEN, inside
         self.stack.append({})
-        self.keys.append("")
         return _OPEN, self.parse_key(inside)
 
     def add_value(self, value: Any, pos: int) -> tuple[Any, int]:

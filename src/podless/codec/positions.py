@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Path
-from podless.codec.yamlnodes import YAMLNode, compose_nodes
 from podless.codec.yamlscalar import format_key, read_scalar
-from podless.codec.yamltext import YAMLDecoder
+from podless.codec.yamltext import YAMLDecoder, YAMLNode, compose_nodes
 
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
 _NEWLINE = re.compile("\n")
@@ -85,7 +84,7 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
 def _record_node(node: YAMLNode, path: Path, located: Located) -> None:
     """Record the positions of a decoded node, and of everything in it."""
     located.values[path] = _read_position(node)
-    target = node.alias if node.alias is not None else node
+    target = node.target
     if target.kind == "sequence":
         for index, item in enumerate(target.children):
             _record_node(item, (*path, index), located)
@@ -94,13 +93,12 @@ def _record_node(node: YAMLNode, path: Path, located: Located) -> None:
 
 
 def _record_entries(node: YAMLNode, path: Path, located: Located) -> None:
-    children = iter(node.children)
-    for key, item in zip(children, children, strict=True):
-        if key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge"):
+    for key, item in node.list_entries():
+        if key.is_merge_key:
             for source in reversed(item.children) if item.kind == "sequence" else [item]:
-                _record_entries(source.alias if source.alias is not None else source, path, located)
+                _record_entries(source.target, path, located)
             continue
-        named = key.alias if key.alias is not None else key
+        named = key.target
         child_path = (*path, format_key(read_scalar(named.value, named.tag, named.plain), None))
         located.keys[child_path] = _read_position(key)
         _record_node(item, child_path, located)

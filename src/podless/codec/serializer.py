@@ -17,6 +17,7 @@ from podless.codec import gojson, gotext, jsonlarge, jsontext
 from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.codec.jsontext import JSONError as JSONError
 from podless.codec.jsontext import YAMLError as YAMLError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 
@@ -31,6 +32,9 @@ _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code
 # that it gets, which takes 0.3 us.
 _INT64_DIGITS = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]++: key ")
+# characters with the same meaning in JSON and YAML, except in numeric escapes and merge keys
+_SAME_IN_YAML = bytes((10, 13, *range(32, 127)))
+_DIFFERENT_IN_YAML = (b"\\u", b'"<<"')
 _SNIPPET = 30
 _BEFORE_NUMBER = frozenset(b":,[ \t\r\n")  # bytes before a number
 _MINUS, _COLON = b"-:"
@@ -226,6 +230,21 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     return value
 
 
+def decode_yaml_as_json(raw: bytes) -> Object | None:
+    """Return the object in a YAML text that is also JSON with the same meaning; None if it must be decoded as YAML.
+
+    That takes a hundredth of the time.
+    """
+    if not raw.startswith(b"{") or raw.translate(None, _SAME_IN_YAML) or max(map(raw.find, _DIFFERENT_IN_YAML)) >= 0:
+        return None
+    repeated: list[str] = []
+    try:
+        value: Object = decode_json(raw, repeated)
+    except JSONError:
+        return None
+    return None if repeated else value
+
+
 class _Parsed(bytes, Generic[T]):
     """A text that was parsed in advance, perhaps on another thread. The next decode returns the outcome."""
 
@@ -254,6 +273,16 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
             result.outcome = decode_yaml(raw, findings), findings
         except YAMLError as error:
             result.outcome = error
+        return result
+
+    @classmethod
+    def parse_as_json(cls, raw: bytes) -> ParsedYAML | None:
+        """Parse a text by `decode_yaml_as_json`. Returns None if it must be decoded as YAML."""
+        value = decode_yaml_as_json(raw)
+        if value is None:
+            return None
+        result = cls(raw)
+        result.outcome = value, []
         return result
 
 

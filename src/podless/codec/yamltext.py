@@ -1,25 +1,38 @@
 """Decodes YAML as sigs.k8s.io/yaml does: the YAML 1.1 of go-yaml v2, converted to JSON.
 
-Merge keys, aliases and duplicate keys follow go-yaml's rules. An alias is decoded once and copied at C speed for each
-further use, but counts in full. So a text that is mostly aliases costs little before it is rejected.
+libyaml parses a text to events, which become nodes, then JSON values. Errors are go-yaml's, and merge keys, aliases and
+duplicate keys follow its rules. An alias is decoded once and copied at C speed for each further use, but counts in
+full. So a text that is mostly aliases costs little before it is rejected.
 """
 
 from __future__ import annotations
 
 import marshal
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import yaml
+from yaml._yaml import CParser
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+)
+
 from podless.codec import jsontext
 from podless.codec.jsontext import YAMLError
-from podless.codec.yamlnodes import YAMLNode, compose_nodes
 from podless.codec.yamlscalar import format_gosyntax, format_key, read_scalar, settle_scalar
 from podless.runtime.meter import charge
 from podless.runtime.sorting import sort_keys
 
 _MAX_CHARACTERS = 1 << 22  # characters of all findings: because of aliases, a long key can be in many of them
+_TAGS = "tag:yaml.org,2002:"
+_TOO_DEEP = "exceeded max depth of 10000"
 _MARSHAL_VERSION = 2  # a version of marshal without references, which it would detect wrongly here
 
 
@@ -30,6 +43,110 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
     """
     root = next(compose_nodes(raw), None)
     return None if root is None else YAMLDecoder([] if repeated is None else repeated).decode_document(root)
+
+
+class YAMLNode:
+    """A scalar (value: its text), a sequence (children), a mapping (children: keys and values in turn) or an alias.
+
+    mark: its position, with `line` and `column` from 0. tag: "" for none. alias: the node of an alias.
+    """
+
+    __slots__ = ("alias", "children", "kind", "mark", "plain", "tag", "value")
+
+    def __init__(self, kind: str, mark: Any, value: str = "", tag: str = "", plain: bool = True) -> None:
+        self.kind = kind
+        self.mark = mark
+        self.value = value
+        self.tag = tag
+        self.plain = plain
+        self.children: Sequence[YAMLNode] = ()
+        self.alias: YAMLNode | None = None
+
+    @property
+    def target(self) -> YAMLNode:
+        """The node of an alias, for other nodes the node itself."""
+        return self if self.alias is None else self.alias
+
+    def list_entries(self) -> Iterator[tuple[YAMLNode, YAMLNode]]:
+        """Return the keys and values of a mapping."""
+        children = iter(self.children)
+        return zip(children, children, strict=True)
+
+    @property
+    def is_merge_key(self) -> bool:
+        """Whether the value of this key is merged into the mapping."""
+        return self.value == "<<" and self.kind == "scalar" and (self.plain or self.tag == "merge")
+
+
+def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
+    """Yield the root of each document in a text. Raises YAMLError."""
+    parser: Any = CParser(raw)
+    try:
+        parser.get_event()  # skip StreamStartEvent
+        while isinstance(start := parser.get_event(), DocumentStartEvent):
+            if start.version not in (None, (1, 1)):
+                line = start.start_mark.line if start.start_mark else 0
+                raise YAMLError(f"yaml: {f'line {line}: ' if line else ''}found incompatible YAML document")
+            yield _compose_document(parser)
+    except yaml.reader.ReaderError as error:
+        raise YAMLError(f"yaml: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        # libyaml stops at 1,000 levels from 0.2.6 on
+        problem = _TOO_DEEP if error.problem == "exceeded maximum nesting depth" else error.problem
+        raise YAMLError(f"yaml: {_format_line(error)}{problem}") from None
+
+
+def _format_line(error: yaml.MarkedYAMLError) -> str:
+    """Return the line as go-yaml reports it: scanner errors count from 1, parser errors from 0; line 0 is omitted."""
+    line = 0
+    if error.problem_mark is not None and error.problem_mark.line:
+        line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+    elif error.context_mark is not None:
+        line = error.context_mark.line
+    return f"line {line}: " if line else ""
+
+
+def _compose_document(parser: Any) -> YAMLNode:
+    anchors: dict[str, YAMLNode] = {}
+    roots: list[YAMLNode] = []
+    children = roots
+    ancestors: list[list[YAMLNode]] = []
+    following = parser.get_event
+    while True:
+        charge(1)
+        event = following()
+        kind = event.__class__
+        if kind is ScalarEvent:
+            tag = event.tag
+            node = YAMLNode("scalar", event.start_mark, event.value, _tag_name(tag) if tag else "", event.implicit[0])
+            children.append(node)
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            node = YAMLNode("mapping" if kind is MappingStartEvent else "sequence", event.start_mark)
+            children.append(node)
+            ancestors.append(children)
+            node.children = children = []
+            if len(ancestors) >= jsontext.MAX_DEPTH:
+                line = node.mark.line
+                raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}{_TOO_DEEP}")
+        elif kind is AliasEvent:
+            if event.anchor not in anchors:
+                raise YAMLError(f"yaml: unknown anchor '{event.anchor}' referenced")
+            node = YAMLNode("alias", event.start_mark, event.anchor)
+            node.alias = anchors[event.anchor]
+            children.append(node)
+            continue
+        elif kind is DocumentEndEvent:
+            return roots[0]
+        else:
+            children = ancestors.pop()
+            continue
+        if event.anchor:
+            anchors[event.anchor] = node
+
+
+def _tag_name(tag: str) -> str:
+    """Return a tag without YAML's own prefix. Other tags get a "!" in front."""
+    return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"
 
 
 class _AnchorResult(NamedTuple):
@@ -72,8 +189,12 @@ class YAMLDecoder:
         """Return the value of a document. Raises YAMLError, also if the value has no JSON form."""
         value = self.decode_value(root)
         if self.has_unprintable:
-            for check in (_check_keys, _check_numbers):
-                check(value)
+            entries = list(_walk_entries("", value))
+            for key, item in entries:
+                if key.__class__ is tuple:
+                    format_key(key[0], item)
+            for _, item in entries:
+                settle_scalar(item)
         return value
 
     def decode_value(self, node: YAMLNode) -> Any:
@@ -102,7 +223,7 @@ class YAMLDecoder:
         self.depth += 1
         if self.depth > self.deepest:
             if self.depth > jsontext.MAX_DEPTH:
-                raise YAMLError("yaml: exceeded max depth of 10000")
+                raise YAMLError(f"yaml: {_TOO_DEEP}")
             self.deepest = self.depth
 
     def count_nodes(self, nodes: int = 1) -> None:
@@ -117,10 +238,10 @@ class YAMLDecoder:
     @contextmanager
     def follow_alias(self, node: YAMLNode) -> Iterator[YAMLNode]:
         """Yield the node of an alias. An alias to the same node inside it is an error."""
-        if node.alias is None or any(node is open_node for open_node in self.open):
+        if any(node is open_node for open_node in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
         self.open.append(node)
-        yield node.alias
+        yield node.target
         self.open.pop()
 
     def decode_alias(self, node: YAMLNode) -> Any:
@@ -174,9 +295,8 @@ class YAMLDecoder:
     def decode_entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """Yield the entries of a mapping, including merged ones."""
         charge(len(node.children))
-        children = iter(node.children)
-        for key, item in zip(children, children, strict=True):
-            if _is_merge_key(key):
+        for key, item in node.list_entries():
+            if key.is_merge_key:
                 yield from self.list_merged_entries(item)
             else:
                 yield _Entry(self.decode_key(key), item.mark.line, self.decode_value(item))
@@ -186,9 +306,8 @@ class YAMLDecoder:
         result: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
-        children = iter(node.children)
-        for key, item in zip(children, children, strict=True):
-            if _is_merge_key(key):
+        for key, item in node.list_entries():
+            if key.is_merge_key:
                 for entry in self.list_merged_entries(item):
                     self.put_entry(entry, result, keys)
                 continue
@@ -223,7 +342,7 @@ class YAMLDecoder:
     def decode_key(self, node: YAMLNode) -> Any:
         """Return the value of a key in YAML."""
         self.count_nodes()
-        target = node.alias if node.kind == "alias" and node.alias is not None else node
+        target = node.target
         if target.kind != "scalar":
             text = format_gosyntax(self.decode_value(target))
             raise YAMLError(f"yaml: invalid map key: {text}")
@@ -232,7 +351,7 @@ class YAMLDecoder:
     def list_merged_entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """Yield the entries of other mappings that a merge key includes; the first of several wins."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
-            target = source.alias if source.kind == "alias" and source.alias is not None else source
+            target = source.target
             if target.kind != "mapping":
                 raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
             self.count_nodes()
@@ -241,32 +360,13 @@ class YAMLDecoder:
             self.depth -= 1
 
 
-def _check_keys(value: Any) -> None:
-    """Raise YAMLError for a key without a JSON form."""
-    if value.__class__ is dict:
-        charge(len(value))
-        for key, item in value.items():
-            if key.__class__ is tuple:
-                format_key(key[0], item)
-            _check_keys(item)
-    elif value.__class__ is list:
-        charge(len(value))
-        for item in value:
-            _check_keys(item)
-
-
-def _check_numbers(value: Any) -> None:
-    """Raise YAMLError for a number without a JSON form."""
+def _walk_entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield a value and all values in it with their keys or indexes."""
+    charge(1)
+    yield key, value
     if value.__class__ is dict or value.__class__ is list:
-        charge(len(value))
-        for item in value.values() if value.__class__ is dict else value:
-            _check_numbers(item)
-    elif value.__class__ is float:
-        settle_scalar(value)
-
-
-def _is_merge_key(key: YAMLNode) -> bool:
-    return key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge")
+        for name, item in value.items() if value.__class__ is dict else enumerate(value):
+            yield from _walk_entries(name, item)
 
 
 def _copy_entry(entry: _Entry) -> _Entry:

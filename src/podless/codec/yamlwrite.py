@@ -38,6 +38,7 @@ _BESIDE_BREAK = re.compile("[\n\u2028\u2029] | [\n\u2028\u2029]")
 _LINE = re.compile("(?<![^\n\u2028\u2029])(?=[^\n\u2028\u2029])")
 # a key's colon, or the start of a comment, within a plain string
 _SIGN = re.compile("[:](?![^ \n\u2028\u2029])|[ \n\u2028\u2029]#")
+_KEY_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
 _FIRST = frozenset("#,[]{}&*!|>'\"%@`")
 _ESCAPED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _ESCAPES = {0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", 34: '"', 92: "\\"}
@@ -191,14 +192,12 @@ def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> st
     """Return a string: literal if it has lines, quoted if its meaning would change, else plain."""
     if _PLAIN.fullmatch(text) and text not in WORDS:
         return text
-    special, near_break = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
+    special = _SPECIAL.search(text) is not None
     if "\n" in text:
         if special or text[-1] == " " or " \n" in text or " \u2028" in text or " \u2029" in text:
             return _quote_double(text, column, indent, fold)
         return _write_literal(text, indent)
-    if special or resolve_scalar(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
-        return _quote_double(text, column, indent, fold)
-    if near_break:
+    if special or resolve_scalar(text)[0] != "str" or _SEXAGESIMAL.fullmatch(text) or _BESIDE_BREAK.search(text):
         return _quote_double(text, column, indent, fold)
     if text[0] == " " or text[-1] == " " or _BREAK.search(text) or _needs_quotes(text):
         return _quote_single(text, column, indent, fold)
@@ -215,10 +214,10 @@ def _needs_quotes(text: str) -> bool:
 
 def _write_literal(text: str, indent: int) -> str:
     hint = "2" if text[0] == " " or _BREAK.match(text) else ""
-    if _BREAK.match(text[-1]):
-        hint += "+" if len(text) == 1 or _BREAK.match(text[-2]) else ""
-    else:
+    if not _BREAK.match(text[-1]):
         hint += "-"
+    elif len(text) == 1 or _BREAK.match(text[-2]):
+        hint += "+"
     return f"|{hint}\n{_indent_lines(text, ' ' * indent).removesuffix(chr(10))}"
 
 
@@ -279,9 +278,7 @@ def _fold_text(text: str, column: int, indent: int, quoted: bool = False) -> str
 def _in_order(keys: Iterable[str]) -> list[str]:
     """Return keys in go-yaml's order: letters after everything else, numbers by value."""
     names = sorted(keys)
-    if all(map(str.isalpha, names)):
-        return names
-    return sorted(names, key=_AS_GO)
+    return names if all(map(str.isalpha, names)) else sorted(names, key=_AS_GO)
 
 
 def _sort_lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
@@ -330,15 +327,9 @@ def _compare_keys(left: str, right: str) -> int:
     if "0" in (a, b):  # inside a number, the digits before count, unless all of them are zeros
         before = left[:start]
         seed = "1" if before[len(before.rstrip("0123456789")) :].strip("0") else ""
-    left_digits, right_digits = _read_digits(left, start), _read_digits(right, start)
-    ranks = [
-        (*_rank_number(seed + left_digits), len(left_digits), a),
-        (*_rank_number(seed + right_digits), len(right_digits), b),
-    ]
-    return -1 if ranks[0] < ranks[1] else 1
+    return -1 if _rank_number(seed, left, start) < _rank_number(seed, right, start) else 1
 
 
-_KEY_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
 _AS_GO = functools.cmp_to_key(_compare_keys)
 
 
@@ -357,12 +348,9 @@ def _find_difference(left: str, right: str) -> int:
     return low
 
 
-def _read_digits(text: str, start: int) -> str:
+def _rank_number(seed: str, text: str, start: int) -> tuple[int, str, int, str]:
+    """Return a sort key for the number at `start`, which can have any number of digits. seed: digits before them."""
     match = _DECIMALS.match(text, start)
-    return match.group() if match else ""
-
-
-def _rank_number(digits: str) -> tuple[int, str]:
-    """Return a sort key for numbers with any number of digits."""
-    digits = digits.lstrip("0")
-    return len(digits), digits
+    digits = match.group() if match else ""
+    value = (seed + digits).lstrip("0")
+    return len(value), value, len(digits), text[start]

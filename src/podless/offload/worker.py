@@ -13,7 +13,7 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-from podless.codec import serializer, yamlasjson
+from podless.codec import serializer
 from podless.structs import repeats
 
 HEAD = struct.Struct("!cdQ")
@@ -27,7 +27,7 @@ def decode_text(kind: bytes, raw: bytes) -> Any:
     if kind == JSON:
         outcome = serializer.ParsedJSON.parse(raw).outcome
         return outcome, repeats.read_pairs(raw) if isinstance(outcome, tuple) and outcome[1] else None
-    parsed = yamlasjson.read_yaml_as_json(raw) if kind == APPLIED else None
+    parsed = serializer.ParsedYAML.parse_as_json(raw) if kind == APPLIED else None
     return (parsed or serializer.ParsedYAML.parse(raw)).outcome
 
 

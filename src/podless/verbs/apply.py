@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from podless.cache.entry import Entry
-from podless.codec import gotext, serializer, yamlasjson
+from podless.codec import gotext, serializer
 from podless.fields import managers, values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
@@ -89,7 +89,7 @@ def _creates_missing(call: Call) -> bool:
 def read_applied(write: ApplyWrite) -> None:
     """Decode the applied object, for each attempt again: parts of it become parts of the new one. Raises BadRequest."""
     raw, write.repeated = write.call.body, []
-    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
+    value = None if isinstance(raw, serializer.ParsedYAML) else serializer.decode_yaml_as_json(raw)
     may_have_nulls = value is None or raw.find(b"null") >= 0  # YAML has other words for null
     write.body = value if value is not None else _decode_yaml(raw, write.repeated)
     write.nulls = may_have_nulls and serializer.has_nulls(write.body)

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from podless.admission import CombinedCommit
 from podless.admission.plugin import Plugin
 from podless.cache.entry import Entry
-from podless.codec import yamlasjson
+from podless.codec.serializer import ParsedYAML
 from podless.kinds.conversion import Unconverted
 from podless.meta.field import FieldError
 from podless.offload.offloop import OffLoop
@@ -88,7 +88,7 @@ async def parse_body(api: API, call: Call) -> None:
     elif len(body) > _MAX_JSON:
         call.body = await worker.parse_applied(body)
     else:
-        read = await api.off_loop.run(len(body), yamlasjson.read_yaml_as_json, body)
+        read = await api.off_loop.run(len(body), ParsedYAML.parse_as_json, body)
         call.body = read if read is not None else await worker.parse_yaml(body)
 
 
