@@ -129,7 +129,7 @@ class _LayoutReader:
         self.layout = layout
 
     def take_element(self, element: str, form: re.Pattern[str], prefix: str = "") -> re.Match[str]:
-        """Return the match of an element, which follows its prefix. Raises Go's error if there is none."""
+        """Return the match of an element, which follows its prefix. Raises ValueError."""
         if not self.rest.startswith(prefix):
             raise self.make_mismatch(self.rest, prefix)
         self.rest = self.rest.removeprefix(prefix)
