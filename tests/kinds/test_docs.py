@@ -13,7 +13,7 @@ import pytest
 from podless.apis import catalog, features
 from podless.publish.openapi import v3
 from podless.publish.openapi.standard import PARAMETERS, package_of
-from podless.publish.table.layout import builtin_layout
+from podless.publish.table import builtin_layout
 from podless.publish.texts import META, field_text
 from podless.structs.gotypes import GoType, ListOf, MapOf, Union
 from podless.structs.structfiles import FOLDER, dated_fields, in_release, load_file, load_struct

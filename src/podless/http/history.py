@@ -255,9 +255,8 @@ class LogWatch:
         if self._form.target == "Table":
             layout = table.table_layout(kind, version)
             row = table.make_row(layout, change, "Metadata", self._form.version)
-            rows = [table.AgeFiller(clock.time()).fill_row(row)]
             listed = {"resourceVersion": change["metadata"]["resourceVersion"]}
-            encoded = table.encode_table(layout, rows, listed, self._form.version, with_columns=not self._headed)
+            encoded = table.encode_table(layout, row, listed, self._form.version, with_columns=not self._headed)
             self._headed = True
         else:
             encoded = serializer.encode_json(change)

@@ -54,9 +54,9 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
     if isinstance(outcome, AnswerDocument):
         if outcome.may_be_long and not form.target and (size := serializer.measure_long(outcome.obj)):
             return Response(outcome.code, _document_pieces(outcome.obj, form, size), form.media.encode())
-        body, code = _render_document(call, outcome, form), outcome.code
+        body, code = [_render_document(call, outcome, form)], outcome.code
     elif isinstance(outcome, Single):
-        body, code = _render_single(call, outcome, form), outcome.code
+        body, code = [_render_single(call, outcome, form)], outcome.code
     else:
         body, code = _render_many(call, outcome, form, row_cache), 200
     if form.media == YAML:
@@ -177,7 +177,7 @@ def _render_protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[byt
             f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.list_metadata(outcome), items
         )
     body = _render_single(call, outcome, form) if isinstance(outcome, Single) else _render_document(call, outcome, form)
-    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(body)))]
+    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(body))]
 
 
 def _review_struct(call: Call) -> Struct:
@@ -212,16 +212,16 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     )
 
 
-def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
-    if form.target and outcome.obj.get("kind") == "Scale":
-        if form.target == "PartialObjectMetadataList":
-            raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
-        return [
-            serializer.encode_json(_transform_objects(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))
-        ]
-    if form.target and outcome.obj.get("kind") != "Status":
-        return [serializer.encode_json(_make_review(outcome.obj, form))]
-    return [serializer.encode_json(outcome.obj)]
+def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> bytes:
+    obj, kind = outcome.obj, outcome.obj.get("kind", "")
+    if not form.target or kind == "Status":
+        return serializer.encode_json(obj)
+    if form.target == "PartialObjectMetadata":
+        return serializer.encode_json(table.make_partial(obj, form.version))
+    if form.target == "Table" and kind == "Scale":
+        return _encode_table(call, table.SCALE, obj, obj["metadata"], form)
+    is_custom_scale = kind == "Scale" and call.kind.custom
+    raise _not_a_list(form, "v1" if is_custom_scale else obj["apiVersion"].partition("/")[0], kind)
 
 
 def _document_pieces(obj: Object, form: AnswerForm, size: int) -> LazyBody:
@@ -230,13 +230,6 @@ def _document_pieces(obj: Object, form: AnswerForm, size: int) -> LazyBody:
         return LazyBody(lambda: serializer.encode_yaml_pieces(obj), own_size=size)
     indent, end = (b"", ()) if form.pretty else (None, (b"\n",))
     return LazyBody(lambda: chain(serializer.encode_json_pieces(obj, indent), end), own_size=size)
-
-
-def _make_review(obj: Object, form: AnswerForm) -> Object:
-    """Return the PartialObjectMetadata of a review. Raises NotAcceptable for a list form."""
-    if form.target == "PartialObjectMetadata":
-        return table.make_partial(obj, form.version)
-    raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
 
 
 def _not_a_list(form: AnswerForm, group: str, kind: str) -> NotAcceptable:
@@ -250,29 +243,32 @@ def _go_type(group: str, kind: str) -> str:
     return f"*{package}.{kind}"
 
 
-def _render_single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
-    if not form.target and outcome.entry is not None:
-        return [view.encode_body(call.kind, call.version, outcome.entry)]
-    if outcome.entry is not None:
-        load = view.load_inner if form.target else view.load_object
-        obj = load(call.kind, call.version, outcome.entry)
+def _render_single(call: Call, outcome: Single, form: AnswerForm) -> bytes:
+    kind, version, entry = call.kind, call.version, outcome.entry
+    if not form.target and entry is not None:
+        return view.encode_body(kind, version, entry)
+    if entry is not None:
+        obj = view.load_inner(kind, version, entry)
     else:
-        obj = view.show_unstored(call.kind, call.version, outcome.obj or {})
+        obj = view.show_unstored(kind, version, outcome.obj or {})
     if not form.target:
-        return [serializer.encode_json(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
+        return serializer.encode_json(obj) if kind.strategy.ordered else serializer.encode_sorted(obj)
     if form.target == "PartialObjectMetadataList":
-        raise (
-            Internal("content is not a list")
-            if call.kind.custom
-            else _not_a_list(form, call.kind.group, call.kind.kind)
-        )
+        raise Internal("content is not a list") if kind.custom else _not_a_list(form, kind.group, kind.kind)
     if form.target == "PartialObjectMetadata":
-        return [serializer.encode_json(table.make_partial(obj, form.version))]
+        return serializer.encode_json(table.make_partial(obj, form.version))
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-    document = _transform_objects(call, [obj], revision, form)
-    if included_part(call) == "Object" and outcome.entry is not None:
-        document["rows"][0]["object"] = view.load_object(call.kind, call.version, outcome.entry)
-    return [serializer.encode_json(document)]
+    return _encode_table(call, table.table_layout(kind, version), obj, revision, form, entry)
+
+
+def _encode_table(
+    call: Call, layout: table.TableLayout, obj: Object, metadata: Object, form: AnswerForm, entry: Entry | None = None
+) -> bytes:
+    """Return a Table of one object. entry: its stored state, None for none."""
+    include = included_part(call)
+    body = view.encode_body(call.kind, call.version, entry) if entry is not None and include == "Object" else None
+    row = table.make_row(layout, obj, include, form.version, body)
+    return table.encode_table(layout, row, metadata, form.version)
 
 
 def _render_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> LazyBody:
@@ -335,12 +331,3 @@ def included_part(call: Call) -> str:
     """Return the includeObject parameter. Raises BadRequest."""
     values = call.query.get("includeObject")
     return table.check_include(values[0] if values else "")
-
-
-def _transform_objects(
-    call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False
-) -> Object:
-    if scale and form.target == "PartialObjectMetadata":
-        return table.make_partial(objects[0], form.version)
-    layout = table.SCALE if scale else table.table_layout(call.kind, call.version)
-    return table.make_table(layout, objects, meta, included_part(call), form.version)

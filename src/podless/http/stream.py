@@ -229,12 +229,9 @@ class WatchStream:
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:
         headed = not self._columns_sent
         self._columns_sent = True
-        rows = [table.AgeFiller(clock.time()).fill_row(row)]
         listed = {"resourceVersion": revision}
-        return _encode_line(
-            type_.encode(),
-            table.encode_table(self._find_layout(), rows, listed, self._form.version, with_columns=headed),
-        )
+        shown = table.encode_table(self._find_layout(), row, listed, self._form.version, with_columns=headed)
+        return _encode_line(type_.encode(), shown)
 
 
 def _encode_line(type_: bytes, obj: bytes) -> bytes:
