@@ -13,7 +13,7 @@ import orjson
 from bench.record.figure import Figure
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import v2, v3, v3pb
+from podless.publish.openapi import gnostic, v2, v3
 from podless.publish.openapi.serve import DocumentLibrary, DocumentReply, DocumentRequest, complete_answer
 
 NO_RULES: Strategy[Kind] = Strategy()
@@ -79,7 +79,7 @@ def main(smoke: bool = False) -> list[Figure]:
     document = timed("v3 document, 1 CRD", lambda: v3.group_version_document("g0.example.com", "v1", one), repeat)
     body = timed("v3 document as JSON", lambda: orjson.dumps(document), repeat)
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
-    timed("v3 document as protobuf", lambda: v3pb.encode_document(document), repeat)
+    timed("v3 document as protobuf", lambda: gnostic.V3.encode("Document", document), repeat)
     timed("v3 digest, 1 CRD", lambda: sha512(v3.encode_kind(one[0], one[0].versions[0])).digest(), repeat)
     timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).answer_index))
     library = DocumentLibrary(lambda: many)

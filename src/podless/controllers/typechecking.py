@@ -17,7 +17,7 @@ from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.publish.openapi import builtin, schema
-from podless.publish.openapi.standard import REF
+from podless.publish.openapi.standard import REF, package_of
 from podless.runtime.jsonobject import Object, Schema
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _resolve_schema(kind: Kind, version: Version) -> Schema:
             schema.root_component(kind.structural_schema(version)), builtin.standard_components(), frozenset()
         )
     components = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
-    root_name = builtin.make_namer(kind, version)(kind.kind)
+    root_name = package_of(kind.group, version.name) + kind.kind
     root = (
         root_name
         if root_name in components

@@ -10,7 +10,7 @@ from podless.apis.catalog import ALL
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import builtin, v3, v3pb
+from podless.publish.openapi import builtin, gnostic, v3
 from podless.publish.openapi.standard import CORE, META, REF, package_of
 from podless.structs.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
 from podless.structs.structs import Field, Struct
@@ -86,7 +86,7 @@ def test_who_deletes_a_collection_watches_nothing() -> None:
 def test_all_have_a_protobuf_form() -> None:
     assert b"ResourceQuota" in encode_swagger(swagger(ALL))
     for group, version in GROUPS:
-        assert v3pb.encode_document(v3.group_version_document(group, version, ALL))
+        assert gnostic.V3.encode("Document", v3.group_version_document(group, version, ALL))
 
 
 def test_a_quantity_is_a_text_in_version_2() -> None:

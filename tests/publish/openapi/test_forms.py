@@ -9,7 +9,7 @@ import pytest
 
 from podless.apis import catalog
 from podless.kinds.kind import Kind
-from podless.publish.openapi import v2, v2pb, v3, v3pb
+from podless.publish.openapi import gnostic, v2, v3
 
 # what version 2 does not know, or kubectl before 1.13 does not take
 _NEVER = {"oneOf", "anyOf", "allOf", "not", "nullable"}
@@ -32,12 +32,12 @@ def test_version_2(kind: Kind) -> None:
         for schema in schemas(definition):
             assert not _NEVER & schema.keys(), name
     for name, path in parts["paths"].items():
-        assert v2pb.encode_path(name, path)
+        assert gnostic.encode_v2_path(name, path)
     for name, definition in parts["definitions"].items():
-        assert v2pb.encode_definition(name, definition)
+        assert gnostic.encode_definition(name, definition)
 
 
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_version_3(kind: Kind) -> None:
     for version in kind.versions:
-        assert v3pb.encode_document(v3.group_version_document(kind.group, version.name, [kind]))
+        assert gnostic.V3.encode("Document", v3.group_version_document(kind.group, version.name, [kind]))

@@ -9,7 +9,7 @@ import pytest
 
 from podless.apis.catalog import ALL
 from podless.http.nonresource import version_info
-from podless.publish.openapi import pages, v3, v3pb
+from podless.publish.openapi import gnostic, pages, v3
 from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer
 from podless.publish.openapi.standard import META, REF
 from tests.conftest import Client, definition
@@ -124,7 +124,7 @@ def test_pages_are_in_the_index_with_hashes_of_their_own() -> None:
     assert (moved.status, moved.headers["Location"]) == (301, index["apis/apps"]["serverRelativeURL"])
     assert library.answer_document(DocumentRequest("apis/apps", if_none_match=got.headers["Etag"])).status == 304
     assert library.answer_document(DocumentRequest("apis/batch")).status == 404
-    assert v3pb.encode_document(v3.page_document(pages.list_pages()["version"]))
+    assert gnostic.V3.encode("Document", v3.page_document(pages.list_pages()["version"]))
 
 
 def test_a_group_of_definitions_has_no_page(client: Client) -> None:

@@ -14,8 +14,8 @@ import pytest
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import serve, v2pb, v3, v3pb
-from podless.publish.openapi.pieces import DocumentBody
+from podless.publish.openapi import gnostic, serve, v3
+from podless.publish.openapi.documents import DocumentBody
 from podless.publish.openapi.serve import (
     JSON,
     V2_PROTOBUF,
@@ -173,7 +173,7 @@ def test_protobuf(library: Library) -> None:
     ],
 )
 def test_protobuf_schema(given: dict[str, Any], want: bytes) -> None:
-    assert v3pb.MESSAGES.encode("Schema", given) == want
+    assert gnostic.V3.encode("Schema", given) == want
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_protobuf_schema(given: dict[str, Any], want: bytes) -> None:
     ],
 )
 def test_protobuf_of_version_2(message: str, given: dict[str, Any], want: bytes) -> None:
-    assert v2pb.MESSAGES.encode(message, given) == want
+    assert gnostic.V2.encode(message, given) == want
 
 
 def test_the_index_is_made_once_a_generation(kinds: list[Kind]) -> None:
@@ -307,7 +307,9 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
         whole = v3.group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
         assert library.answer_document(DocumentRequest(path)).body == serializer.encode_json(whole)
-        assert library.answer_document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.encode_document(whole)
+        assert library.answer_document(DocumentRequest(path, accept=V3_PROTOBUF)).body == gnostic.V3.encode(
+            "Document", whole
+        )
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:

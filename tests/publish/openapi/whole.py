@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind
-from podless.publish.openapi import v2, v2pb
-from podless.publish.openapi.wire import write_block
+from podless.publish.openapi import gnostic, v2
+from podless.publish.openapi.gnostic import write_block
 
 
 def swagger(kinds: Iterable[Kind]) -> v2.Document:
@@ -22,12 +22,13 @@ def swagger(kinds: Iterable[Kind]) -> v2.Document:
 
 def encode_swagger(document: v2.Document) -> bytes:
     """A document in protobuf."""
-    paths = b"".join(v2pb.encode_path(*item) for item in document["paths"].items())
-    definitions = b"".join(v2pb.encode_definition(*item) for item in document["definitions"].items())
+    paths = b"".join(gnostic.encode_v2_path(*item) for item in document["paths"].items())
+    definitions = b"".join(gnostic.encode_definition(*item) for item in document["definitions"].items())
+    rest = {**v2.swagger_head(document["info"]["version"]), **v2.swagger_tail()}
     return b"".join(
         [
-            v2pb.encode_rest(document["info"]["version"]),
-            write_block(v2pb.PATHS, paths),
-            write_block(v2pb.DEFINITIONS, definitions),
+            gnostic.V2.encode("Document", rest),
+            write_block(gnostic.V2_PATHS, paths),
+            write_block(gnostic.DEFINITIONS, definitions),
         ]
     )

@@ -16,6 +16,7 @@ podless' version), so that the index of a thousand definitions does not build a 
 
 The modules: schema (a custom kind's schema in both versions), builtin (components of built-in kinds and those that all
 kinds share, from their structs), routes (paths and operations in neither form), pages (those of no kind), standard
-(shared names), v3 and v2 (the documents), v3pb and v2pb (the same in protobuf, written with wire and blocks), serve
-(HTTP). All are pure functions except serve.DocumentLibrary, which keeps the documents. Texts are in publish/texts.py.
+(shared names), v3 and v2 (the content of documents), gnostic (the same in protobuf), documents (documents that are
+joined from parts while they are sent), serve (HTTP). All are pure functions except serve.DocumentLibrary, which keeps
+the documents. Texts are in publish/texts.py.
 """

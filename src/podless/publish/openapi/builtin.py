@@ -7,7 +7,7 @@ kube-openapi's generator for the rules, the recorded documents for their results
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
@@ -58,12 +58,6 @@ _SPECIAL: Mapping[str, tuple[str, Schema]] = {
         {"oneOf": [{"type": "string"}, {"type": "number"}]},
     ),
 }
-
-
-def make_namer(kind: Kind, version: Version) -> Callable[[str], str]:
-    """Return a function that returns the component name of a kind in this group-version."""
-    prefix = package_of(kind.group, version.name)
-    return lambda noun: prefix + noun
 
 
 def describe_field(group: str, struct: str, field: str = "") -> Schema:

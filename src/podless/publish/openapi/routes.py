@@ -174,20 +174,20 @@ def camel_case(text: str, first: bool) -> str:
     return "".join(capitalized if first else [words[0], *capitalized[1:]])
 
 
-class OperationsWriter:
+class _OperationsWriter:
     """Writes the operations of one version of one kind."""
 
-    def __init__(self, kind: Kind, version: Version, name: Callable[[str], str] | None = None) -> None:
-        """Prepare the operations of a kind's version.
-
-        name: returns the component name of a kind (default: as for custom kinds).
-        """
+    def __init__(self, kind: Kind, version: Version) -> None:
         self.kind = kind
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
-        self.name = name or (lambda noun: model_name(kind.group, version.name, noun))
         self.prefix, self.tag = group_names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
+
+    def name(self, noun: str) -> str:
+        """Return the component name of a kind in this group-version."""
+        group, version = self.kind.group, self.version.name
+        return model_name(group, version, noun) if self.kind.custom else package_of(group, version) + noun
 
     def list_operations(self) -> list[PathOperation]:
         """Return all operations, in the order of their paths."""
@@ -374,18 +374,27 @@ def group_names(group: str, *version: str) -> tuple[str, str]:
     return prefix, "_".join(camel_case(word, False) for word in (group_label, *version))
 
 
-def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
-    """Return the operations by path."""
-    result: dict[str, list[PathOperation]] = {}
-    for operation in operations:
-        result.setdefault(operation.path, []).append(operation)
-    return result
+def describe_paths(
+    kind: Kind,
+    version: Version,
+    describe_operation: Callable[[PathOperation, list[str], str], Object],
+    describe_parameters: Callable[[Iterable[str], str], list[Object]],
+) -> dict[str, Object]:
+    """Return the paths of one version of a kind, in the form of these functions.
 
-
-def shared_parameters(operations: list[PathOperation]) -> list[str]:
-    """Return the parameters that all operations of a path share; they are listed at the path instead."""
-    first, *other_operations = operations
-    return [key for key in first.queries if all(key in operation.queries for operation in other_operations)]
+    describe_operation: its second argument are the parameters that all operations of the path share, which are listed
+    at the path instead. Both functions get the name of the kind.
+    """
+    operations_by_path: dict[str, list[PathOperation]] = {}
+    for operation in _OperationsWriter(kind, version).list_operations():
+        operations_by_path.setdefault(operation.path, []).append(operation)
+    paths: dict[str, Object] = {}
+    for path, operations in operations_by_path.items():
+        first, *other_operations = operations
+        shared = [key for key in first.queries if all(key in operation.queries for operation in other_operations)]
+        paths[path] = {operation.method: describe_operation(operation, shared, kind.kind) for operation in operations}
+        paths[path]["parameters"] = describe_parameters(shared, kind.kind)
+    return paths
 
 
 def make_parameter(key: str, kind: str) -> dict[str, Any]:

@@ -21,9 +21,8 @@ from podless.codec import serializer
 from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read_schemas
-from podless.publish.openapi import documents, pages, parts, v3, v3pb
-from podless.publish.openapi.parts import AreaEntries, KindForm
-from podless.publish.openapi.pieces import DocumentBody
+from podless.publish.openapi import documents, gnostic, pages, v3
+from podless.publish.openapi.documents import AreaEntries, DocumentBody, KindForm
 from podless.publish.openapi.routes import PathOperation
 from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
@@ -183,10 +182,10 @@ class DocumentLibrary:
         self._swagger_etag = ""
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
         self._long_kinds: WeakSet[Kind] = WeakSet()  # kinds with long schemas
-        self._kind_parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
-        self._kind_parts = {name: WeakKeyDictionary() for name in parts.FORMS}
+        self._kind_parts: dict[KindForm, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
+        self._kind_parts = {form: WeakKeyDictionary() for form in documents.FORMS}
         # version 2, by form: the part of all built-in kinds, which share most components
-        self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
+        self._builtin: dict[KindForm, tuple[list[Kind], AreaEntries]] = {}
         # the last bodies with their hashes, by name and form
         self._documents: OrderedDict[tuple[str, str], tuple[str, bytes | DocumentBody]] = OrderedDict()
         self._swagger: dict[str, tuple[str, DocumentBody]] = {}
@@ -299,12 +298,12 @@ class DocumentLibrary:
         self._digests[kind] = look.digests
         if look.length > _LONG_SCHEMA:
             self._long_kinds.add(kind)
-        for name, entries in look.parts.items():
-            self._kind_parts[name][kind] = entries
+        for form, entries in look.parts.items():
+            self._kind_parts[form][kind] = entries
 
     def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
         """Return the document parts of versions of custom kinds. Raises MissingParts."""
-        cached = self._kind_parts[form.name]
+        cached = self._kind_parts[form]
         entries: list[AreaEntries] = []
         steps: list[PreparationStep] = []
         for kind, version in served:
@@ -315,7 +314,8 @@ class DocumentLibrary:
             if area is not None:
                 entries.append(area)
                 continue
-            make, keep = partial(parts.make_part, form, kind, version), partial(by_version.__setitem__, version.name)
+            make = partial(documents.make_part, form, kind, version)
+            keep = partial(by_version.__setitem__, version.name)
             steps.append(PreparationStep(make, keep, kind in self._long_kinds))
         if steps:
             raise MissingParts(steps)
@@ -331,8 +331,8 @@ class DocumentLibrary:
                 make = partial(_encode_builtin, form, self._release, document)
                 keep = partial(self._keep_document, key, document.etag)
                 raise MissingParts([PreparationStep(make, keep, is_long=True)])
-            entries = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, document.versions)
-            body = documents.custom_document(form == V3_PROTOBUF, entries)
+            of = documents.V3_PROTOBUF if form == V3_PROTOBUF else documents.V3_JSON
+            body = documents.custom_document(of, self._list_entries(of, document.versions))
         self._keep_document(key, document.etag, body)
         return body
 
@@ -346,14 +346,11 @@ class DocumentLibrary:
         cached = self._swagger.get(form)
         if cached is not None and cached[0] == etag:
             return cached[1]
-        of = parts.V2_PROTOBUF if form == V2_PROTOBUF else parts.V2_JSON
+        of = documents.V2_PROTOBUF if form == V2_PROTOBUF else documents.V2_JSON
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
-        builtin_part = self._builtin.get(of.name)
+        builtin_part = self._builtin.get(of)
         if builtin_part is None or builtin_part[0] != builtin:
-            look, keep = (
-                partial(documents.make_builtin_part, of, builtin),
-                partial(self._store_builtin, of.name, builtin),
-            )
+            look, keep = partial(documents.make_builtin_part, of, builtin), partial(self._store_builtin, of, builtin)
             raise MissingParts([PreparationStep(look, keep, is_long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
         make = partial(documents.swagger_document, of, self._release, builtin_part[1], self._list_entries(of, served))
@@ -365,8 +362,8 @@ class DocumentLibrary:
         self._swagger[form] = etag, body
         return body
 
-    def _store_builtin(self, name: str, kinds: list[Kind], area: AreaEntries) -> None:
-        self._builtin[name] = kinds, area
+    def _store_builtin(self, form: KindForm, kinds: list[Kind], area: AreaEntries) -> None:
+        self._builtin[form] = kinds, area
 
 
 class _KindDigest(NamedTuple):
@@ -374,7 +371,7 @@ class _KindDigest(NamedTuple):
 
     digests: Mapping[str, bytes]
     length: int
-    parts: Mapping[str, dict[str, AreaEntries]]
+    parts: Mapping[KindForm, dict[str, AreaEntries]]
 
 
 def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
@@ -389,8 +386,8 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
     if not with_parts or not kind.custom or length > _LONG_SCHEMA:
         return _KindDigest(digests, length, {})
     entries = {
-        form.name: {version.name: parts.make_part(form, kind, version) for version in versions}
-        for form in (parts.V2_JSON, parts.V3_JSON)
+        form: {version.name: documents.make_part(form, kind, version) for version in versions}
+        for form in (documents.V2_JSON, documents.V3_JSON)
     }
     return _KindDigest(digests, length, entries)
 
@@ -402,4 +399,5 @@ def _encode_builtin(form: str, release: str, document: PublishedDocument) -> byt
     else:
         kinds = [kind for kind, _ in document.versions]
         value = v3.group_version_document(kinds[0].group, document.versions[0][1].name, kinds, release)
-    return serializer.fit_bytes(v3pb.encode_document(value) if form == V3_PROTOBUF else serializer.encode_json(value))
+    binary = form == V3_PROTOBUF
+    return serializer.fit_bytes(gnostic.V3.encode("Document", value) if binary else serializer.encode_json(value))

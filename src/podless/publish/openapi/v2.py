@@ -15,7 +15,7 @@ from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
-from podless.publish.openapi.v3 import component_extensions, register_components
+from podless.publish.openapi.v3 import component_extensions, list_component, register_components
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release, served_release
 
@@ -85,25 +85,19 @@ def _add_version(paths: Document, definitions: Document, kind: Kind, version: Ve
         definitions |= convert_schemas(builtin.kind_components(kind, version, definitions))
         paths |= _page_paths(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
     if version.scale is not None:
-        definitions |= _convert_missing(builtin.scale_components(), definitions)
+        scale = builtin.scale_components()
+        definitions |= convert_schemas({name: scale[name] for name in scale if name not in definitions})
     paths |= kind_paths(kind, version)
 
 
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
-    namer = None if kind.custom else builtin.make_namer(kind, version)
-    paths = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
-    return {path: _describe_path(paths[path], kind.kind) for path in paths}
+    return routes.describe_paths(kind, version, _describe_operation, _describe_parameters)
 
 
 def scale_definitions() -> Document:
     """Return the definitions of Scale."""
     return convert_schemas(builtin.scale_components())
-
-
-def _convert_missing(named: Document, definitions: Document) -> Document:
-    """Return those version 3 schemas that are missing, converted to version 2."""
-    return convert_schemas({name: schema for name, schema in named.items() if name not in definitions})
 
 
 def _page_paths(operations: Iterable[PathOperation]) -> Document:
@@ -149,20 +143,12 @@ def item_definition(kind: Kind, version: Version) -> Document:
 
 def list_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of its list."""
-    item_name, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, item_name, v2=True) | component_extensions(kind, version, kind.list_kind)}
+    return list_component(kind, version, v2=True)
 
 
 def _body_parameter(component: str) -> dict[str, Any]:
     required = {} if component == META + "DeleteOptions" else {"required": True}
     return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
-
-
-def _describe_path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
-    shared = routes.shared_parameters(operations)
-    item: dict[str, Any] = {operation.method: _describe_operation(operation, shared, kind) for operation in operations}
-    item["parameters"] = _describe_parameters(shared, kind)
-    return item
 
 
 def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:

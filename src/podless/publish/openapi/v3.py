@@ -127,9 +127,7 @@ def make_part(kind: Kind, version: Version) -> Document:
 
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
-    namer = None if kind.custom else builtin.make_namer(kind, version)
-    paths = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
-    return {path: _describe_path(paths[path], kind.kind) for path in paths}
+    return routes.describe_paths(kind, version, _describe_operation, _describe_parameters)
 
 
 def _merge_documents(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -147,10 +145,10 @@ def item_component(kind: Kind, version: Version) -> Document:
     }
 
 
-def list_component(kind: Kind, version: Version) -> Document:
+def list_component(kind: Kind, version: Version, *, v2: bool = False) -> Document:
     """Return the component of its list."""
     item, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, item) | component_extensions(kind, version, kind.list_kind)}
+    return {name: schema.list_root(kind.kind, item, v2=v2) | component_extensions(kind, version, kind.list_kind)}
 
 
 def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
@@ -164,13 +162,6 @@ def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, A
     elif not has("SelectableFieldsIfAny"):
         result["x-kubernetes-selectable-fields"] = []
     return result
-
-
-def _describe_path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
-    shared = routes.shared_parameters(operations)
-    item: dict[str, Any] = {operation.method: _describe_operation(operation, shared, kind) for operation in operations}
-    item["parameters"] = _describe_parameters(shared, kind)
-    return item
 
 
 def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:

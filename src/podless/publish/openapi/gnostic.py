@@ -1,7 +1,9 @@
-"""Protobuf by tables: a message is a table of fields, and a field is a number and a function that writes it.
+"""Documents in protobuf: the OpenAPI.v2 and OpenAPI.v3 messages of gnostic-models.
 
-Zero values are left out, as in proto3. Values of any type (examples, enums, extensions) are YAML texts in
-gnostic-models' Any message (blocks.py).
+A message is a table of fields (v2.messages, v3.messages), and a field is a number and a function that writes it. Zero
+values are left out, as in proto3. Values of any type (examples, enums, extensions) are YAML texts, as gnostic-models
+writes them: block style, keys sorted, indented by four columns for each level and by two after a dash, lines of any
+length. Source: the documents of a real server.
 """
 
 from __future__ import annotations
@@ -20,9 +22,7 @@ from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 from podless.structs.wire import encode_varint
 
-# writes values as YAML in gnostic-models' style, which protobuf documents use for extensions, enums and examples.
-# Block style, keys sorted, indented by four columns for each level and by two after a dash, lines of any length.
-# Source: the documents of a real server.
+Write = Callable[[int, Any], bytes]
 
 _LEVEL = 4
 _DASH = 2
@@ -110,9 +110,6 @@ def _format_scalar(value: Any, indent: int) -> str:
     return "\n".join([head, *(lead + line[_DASH:] if line else "" for line in lines), ""])
 
 
-Write = Callable[[int, Any], bytes]
-
-
 def write_block(number: int, value: bytes) -> bytes:
     """Return a length-delimited field: bytes or a message."""
     return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
@@ -123,65 +120,76 @@ def begin_field(number: int, size: int) -> bytes:
     return encode_varint(number << 3 | 2) + encode_varint(size)
 
 
-def write_text(number: int, value: str) -> bytes:
-    """Return a string field."""
+def write_any(number: int, value: Any) -> bytes:
+    """Encode any value as a YAML text."""
+    return write_block(number, _write_text(2, block_text(serializer.encode_unescaped(value))))
+
+
+def _write_text(number: int, value: str) -> bytes:
     return write_block(number, value.encode(errors="replace")) if value else b""
 
 
-def write_texts(number: int, value: list[str]) -> bytes:
-    """Return a repeated string field."""
+def _write_texts(number: int, value: list[str]) -> bytes:
     return b"".join(write_block(number, item.encode(errors="replace")) for item in value)
 
 
-def write_bool(number: int, value: bool) -> bytes:
-    """Return a bool field."""
-    return encode_varint(number << 3) + b"\x01" if value else b""
+def _write_bool(number: int, value: bool) -> bytes:
+    return _write_set_bool(number, value) if value else b""
 
 
-def write_integer(number: int, value: int) -> bytes:
-    """Return an int64 field."""
-    return encode_varint(number << 3) + encode_varint(value) if value else b""
-
-
-def write_double(number: int, value: float) -> bytes:
-    """Return a double field."""
-    return encode_varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
-
-
-def write_any(number: int, value: Any) -> bytes:
-    """Encode any value as a YAML text."""
-    return write_block(number, write_text(2, block_text(serializer.encode_unescaped(value))))
-
-
-def write_anys(number: int, value: list[Any]) -> bytes:
-    """Return a repeated field of any values."""
-    return b"".join(write_any(number, item) for item in value)
-
-
-def write_scalar(number: int, value: bool) -> bytes:
+def _write_set_bool(number: int, value: bool) -> bytes:
     """Return a bool in a oneof, which is sent even if it is false."""
     return encode_varint(number << 3) + (b"\x01" if value else b"\x00")
 
 
-def write_many(write: Write) -> Write:
-    """Return a writer for a repeated field."""
+def _write_integer(number: int, value: int) -> bytes:
+    return encode_varint(number << 3) + encode_varint(value) if value else b""
+
+
+def _write_double(number: int, value: float) -> bytes:
+    return _write_set_double(number, value) if value else b""
+
+
+def _write_set_double(number: int, value: float) -> bytes:
+    return encode_varint(number << 3 | 1) + struct.pack("<d", value)
+
+
+def _write_default(number: int, value: Any) -> bytes:
+    """Write a oneof: a set value is sent even if it is zero. A value that is not a scalar is sent empty."""
+    if isinstance(value, bool):
+        chosen = _write_set_bool(2, value)
+    elif isinstance(value, (int, float)):
+        chosen = _write_set_double(1, value)
+    else:
+        chosen = write_block(3, value.encode()) if isinstance(value, str) else b""
+    return write_block(number, chosen)
+
+
+def _write_many(write: Write) -> Write:
     return lambda number, value: b"".join(write(number, item) for item in value)
 
 
-def write_within(inner_number: int, write: Write) -> Write:
+def _write_within(inner_number: int, write: Write) -> Write:
     """Return a writer for a message with one field of this number."""
     return lambda number, value: write_block(number, write(inner_number, value))
 
 
-def write_entry(number: int, key: str, value: bytes) -> bytes:
+def _write_bool_or(write: Write) -> Write:
+    """Return a writer for a oneof of a message and a bool."""
+    return lambda number, value: write_block(
+        number, _write_set_bool(2, value) if isinstance(value, bool) else write(1, value)
+    )
+
+
+def _write_entry(number: int, key: str, value: bytes) -> bytes:
     """Return an entry of a map. value: written as field 2."""
-    return write_block(number, write_text(1, key) + value)
+    return write_block(number, _write_text(1, key) + value)
 
 
-def write_map(write: Write) -> Write:
+def _write_map(write: Write) -> Write:
     """Return a writer for a map: a message of entries, each with its name and value."""
     return lambda number, value: write_block(
-        number, b"".join(write_entry(1, key, write(2, item)) for key, item in value.items())
+        number, b"".join(_write_entry(1, key, write(2, item)) for key, item in value.items())
     )
 
 
@@ -189,8 +197,8 @@ class WireMessages:
     """The messages of a document. file: their fields, as key, form and number. writers: by the name of their form.
 
     Forms: a name in _FORMS or of `writers`, or a message; [FORM] a repeated field; {FORM} a map; N:FORM a message with
-    FORM as its field N; REF|MESSAGE a message, or a reference to one. In a message, the key "x-" stands for extensions
-    and "*" for all other keys; both are repeated entries.
+    FORM as its field N; REF|MESSAGE a message, or a reference to one; BOOL|FORM a bool or FORM. In a message, the key
+    "x-" stands for extensions and "*" for all other keys; both are repeated entries.
     """
 
     def __init__(self, file: str, writers: Mapping[str, Write]) -> None:
@@ -215,16 +223,18 @@ class WireMessages:
                 encoded.append(write(number, item))
             else:
                 number, write = fields["x-" if key.startswith("x-") else "*"]
-                encoded.append(write_entry(number, key, write(2, item)))
+                encoded.append(_write_entry(number, key, write(2, item)))
         return b"".join(encoded)
 
     def find_writer(self, text: str) -> Write:
         """Return the writer for a form."""
         if text[0] in "[{":
-            return (write_many if text[0] == "[" else write_map)(self.find_writer(text[1:-1]))
+            return (_write_many if text[0] == "[" else _write_map)(self.find_writer(text[1:-1]))
         if text[0].isdigit():
             number, _, form = text.partition(":")
-            return write_within(int(number), self.find_writer(form))
+            return _write_within(int(number), self.find_writer(form))
+        if text.startswith("BOOL|"):
+            return _write_bool_or(self.find_writer(text.removeprefix("BOOL|")))
         if text.startswith("REF|"):
             return self._reference_writer(text.removeprefix("REF|"))
         return self._message_writer(text) if text[0].isupper() else self._writers.get(text) or _FORMS[text]
@@ -235,18 +245,49 @@ class WireMessages:
     def _reference_writer(self, name: str) -> Write:
         def write_reference(number: int, value: Mapping[str, Any]) -> bytes:
             if "$ref" in value:
-                return write_block(number, write_block(2, write_text(1, value["$ref"])))
+                return write_block(number, write_block(2, _write_text(1, value["$ref"])))
             return write_block(number, write_block(1, self.encode(name, value)))
 
         return write_reference
 
 
 _FORMS: Mapping[str, Write] = {
-    "text": write_text,
-    "texts": write_texts,
-    "bool": write_bool,
-    "int": write_integer,
-    "double": write_double,
+    "text": _write_text,
+    "texts": _write_texts,
+    "bool": _write_bool,
+    "int": _write_integer,
+    "double": _write_double,
     "any": write_any,
-    "anys": write_anys,
+    "default": _write_default,
 }
+
+
+def _write_parameter(number: int, value: dict[str, Any]) -> bytes:
+    """Write a body, query or path parameter, or a reference to one in the document's head."""
+    if "$ref" in value:
+        return write_block(number, write_block(2, _write_text(1, value["$ref"])))
+    return write_block(number, _write_shared_parameter(1, value))
+
+
+def _write_shared_parameter(number: int, value: dict[str, Any]) -> bytes:
+    if value["in"] == "body":
+        return write_block(number, write_block(1, V2.encode("BodyParameter", value)))
+    member, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
+    return write_block(number, write_block(2, write_block(member, V2.encode(name, value))))
+
+
+V2 = WireMessages("v2.messages", {"parameter": _write_parameter, "given": _write_shared_parameter})
+V3 = WireMessages("v3.messages", {})  # has no place for a minimum of 0, which is lost
+
+
+def _entry_writer(number: int, messages: WireMessages, form: str) -> Callable[[str, Any], bytes]:
+    """Return a function that encodes an entry of a map, given its name and value."""
+    write = messages.find_writer(form)
+    return lambda name, value: _write_entry(number, name, write(2, value))
+
+
+# the entries of the areas of a document, and the field numbers of the areas
+encode_v2_path, encode_definition = _entry_writer(2, V2, "PathItem"), _entry_writer(1, V2, "Schema")
+encode_v3_path, encode_schema = _entry_writer(1, V3, "PathItem"), _entry_writer(1, V3, "REF|Schema")
+V2_PATHS, DEFINITIONS = 8, 9
+V3_PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # SCHEMAS: of the components

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.publish.openapi import wire
+from podless.publish.openapi import gnostic
 
 SHOWN = [
     ([{"fieldPath": "spec.color"}], "- fieldPath: spec.color\n"),
@@ -35,11 +35,11 @@ SHOWN = [
 
 @pytest.mark.parametrize(("value", "shown"), SHOWN)
 def test_blocks(value: Any, shown: str) -> None:
-    assert wire.block_text(json.dumps(value)) == shown
+    assert gnostic.block_text(json.dumps(value)) == shown
 
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120).filter(
-    lambda text: not wire._OLD.fullmatch(text)
+    lambda text: text != "=" and not gnostic._OLD.fullmatch(text)  # other readers give these another meaning
 ) | st.text("ab \n:#-'\"", max_size=12)
 VALUES = st.recursive(
     TEXTS | st.integers(-(2**40), 2**40) | st.booleans() | st.none(),
@@ -53,13 +53,13 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: Any) -> None:
-    assert yaml.load(wire.block_text(json.dumps(value)), yaml.CSafeLoader) == value
+    assert yaml.load(gnostic.block_text(json.dumps(value)), yaml.CSafeLoader) == value
 
 
 def test_what_is_nested_very_deep_stays_json() -> None:
     deep = "[" * 200 + "]" * 200
-    assert wire.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
+    assert gnostic.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
 
 
 def test_anything_is_a_text_in_field_2() -> None:
-    assert wire.write_any(36, ["a"]) == b"\xa2\x02\x06\x12\x04- a\n"
+    assert gnostic.write_any(36, ["a"]) == b"\xa2\x02\x06\x12\x04- a\n"
