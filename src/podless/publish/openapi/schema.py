@@ -51,11 +51,6 @@ def _publish_literal(value: Any) -> Any:
     return value
 
 
-def _omit_zero(value: Any) -> Any:
-    """Return None for zero values: "", false, [] and {}."""
-    return value or None
-
-
 def _publish_unchanged(value: Any) -> Any:
     return value
 
@@ -104,29 +99,31 @@ def _publish_rules(value: list[Schema]) -> list[Schema] | None:
     return [_publish_rule(rule) for rule in value] or None
 
 
-# keyword -> published form of its value (None omits it), in the order of the documents
-_KEYWORDS: dict[str, Callable[[Any], Any]] = {
-    "description": _omit_zero,
-    "type": _omit_zero,
-    "nullable": _omit_zero,
-    "format": _omit_zero,
-    "title": _omit_zero,
+# keyword -> function that returns the published form of its value (None: leave it out), in the order of the documents.
+# Without a function, the value is published as it is, unless it is empty
+_Plan = dict[str, Callable[[Any], Any] | None]
+_KEYWORDS: _Plan = {
+    "description": None,
+    "type": None,
+    "nullable": None,
+    "format": None,
+    "title": None,
     "default": _publish_literal,
     "maximum": _publish_bound,
-    "exclusiveMaximum": _omit_zero,
+    "exclusiveMaximum": None,
     "minimum": _publish_bound,
-    "exclusiveMinimum": _omit_zero,
+    "exclusiveMinimum": None,
     "maxLength": _publish_unchanged,
     "minLength": _publish_unchanged,
-    "pattern": _omit_zero,
+    "pattern": None,
     "maxItems": _publish_unchanged,
     "minItems": _publish_unchanged,
-    "uniqueItems": _omit_zero,
+    "uniqueItems": None,
     "multipleOf": _publish_bound,
     "enum": _publish_literals,
     "maxProperties": _publish_unchanged,
     "minProperties": _publish_unchanged,
-    "required": _omit_zero,
+    "required": None,
     "items": lambda value: publish_schema(value),
     "allOf": _publish_nested_list,
     "oneOf": _publish_nested_list,
@@ -136,47 +133,37 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "additionalProperties": _publish_additional,
     "externalDocs": _publish_docs,
     "example": _publish_literal,
-    "x-kubernetes-embedded-resource": _omit_zero,
-    "x-kubernetes-int-or-string": _omit_zero,
-    "x-kubernetes-list-map-keys": _omit_zero,
-    "x-kubernetes-list-type": _omit_zero,
-    "x-kubernetes-map-type": _omit_zero,
-    "x-kubernetes-preserve-unknown-fields": _omit_zero,
+    "x-kubernetes-embedded-resource": None,
+    "x-kubernetes-int-or-string": None,
+    "x-kubernetes-list-map-keys": None,
+    "x-kubernetes-list-type": None,
+    "x-kubernetes-map-type": None,
+    "x-kubernetes-preserve-unknown-fields": None,
     "x-kubernetes-validations": _publish_rules,
 }
 _EXAMPLES = frozenset(("example", "externalDocs"))
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
-_Steps = tuple[tuple[str, Callable[[Any], Any] | None], ...]
-_Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
-# keyword -> (position, published form of its value; None omits empty values)
-_PLAN: _Plan = {
-    keyword: (place, None if show is _omit_zero else show) for place, (keyword, show) in enumerate(_KEYWORDS.items())
-}
 # in allOf, oneOf, anyOf and not, children are conditions as well, and additionalProperties is not published
-_NESTED: _Plan = _PLAN | {
-    "items": (_ORDER["items"], _publish_nested),
-    "properties": (_ORDER["properties"], _publish_nested_children),
-    "additionalProperties": (_ORDER["additionalProperties"], lambda value: None),
+_NESTED: _Plan = _KEYWORDS | {
+    "items": _publish_nested,
+    "properties": _publish_nested_children,
+    "additionalProperties": lambda value: None,
 }
+_StepFinder = Callable[[tuple[str, ...]], tuple[tuple[str, Callable[[Any], Any] | None], ...]]
 
 
-def _plan_steps(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
-    """Return the steps that show a schema with these keywords, in order."""
-    ordered = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
-    return tuple((keyword, plan[keyword][1]) for _, keyword in ordered)
+def _make_step_finder(plan: _Plan) -> _StepFinder:
+    """Return a function that returns the steps that show a schema with some keywords, in order."""
+
+    @bounded_cache(1024)  # few different sets of keywords occur, again and again
+    def find_steps(keywords: tuple[str, ...]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+        known = [keyword for keyword in keywords if keyword in plan]
+        return tuple((keyword, plan[keyword]) for keyword in sorted(known, key=_ORDER.__getitem__))
+
+    return find_steps
 
 
-# few different sets of keywords occur, again and again
-@bounded_cache(1024)
-def _find_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_PLAN, keywords)
-
-
-@bounded_cache(1024)
-def _find_nested_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_NESTED, keywords)
-
-
+_find_steps, _find_nested_steps = _make_step_finder(_KEYWORDS), _make_step_finder(_NESTED)
 _CONVERTED_TYPES = ("array", "", None)
 # keywords that both versions show as they are, unless their value is empty
 _SAME = frozenset(
@@ -215,10 +202,10 @@ def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
     return _unfold_all_of(published) if "x-kubernetes-int-or-string" in published and not nested else published
 
 
-def _run_steps(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema:
+def _run_steps(schema: Schema, find_steps: _StepFinder) -> Schema:
     published: Schema = {}
     charge(len(schema))
-    for keyword, show in steps(tuple(schema)):
+    for keyword, show in find_steps(tuple(schema)):
         value = schema[keyword]
         if keyword in _EXAMPLES and not has("PublishedExamples"):
             continue
@@ -241,38 +228,21 @@ def _unfold_all_of(schema: Schema) -> Schema:
     return {keyword: schema[keyword] for keyword in sorted(schema, key=_ORDER.__getitem__)}
 
 
-_CHILDREN = ("items", "properties")
 # the plan of version 2, without keywords that it lacks; `nullable` shows as the absence of other keywords
-_V2_CHILDLESS_PLAN: _Plan = {
-    keyword: known
-    for keyword, known in _PLAN.items()
-    if keyword not in ("allOf", "oneOf", "anyOf", "not", "default", "nullable", *_CHILDREN)
+_V2_CHILDLESS: _Plan = {
+    keyword: show
+    for keyword, show in _KEYWORDS.items()
+    if keyword not in ("allOf", "oneOf", "anyOf", "not", "default", "nullable", "items", "properties")
+} | {"additionalProperties": lambda value: value if isinstance(value, bool) else convert_to_v2(value)}
+_V2: _Plan = _V2_CHILDLESS | {
+    "items": lambda value: convert_to_v2(value),
+    "properties": lambda value: {name: _convert_part(value[name]) for name in sorted(each(value))} or None,
 }
-_V2_CHILDLESS_PLAN["additionalProperties"] = (
-    _ORDER["additionalProperties"],
-    lambda value: value if isinstance(value, bool) else convert_to_v2(value),
-)
-_V2_PLAN: _Plan = _V2_CHILDLESS_PLAN | {
-    "items": (_ORDER["items"], lambda value: convert_to_v2(value)),
-    "properties": (
-        _ORDER["properties"],
-        lambda value: {name: _convert_part(value[name]) for name in sorted(each(value))} or None,
-    ),
-}
+_find_v2_steps, _find_v2_childless_steps = _make_step_finder(_V2), _make_step_finder(_V2_CHILDLESS)
 
 
 def _convert_part(child: Schema) -> Schema:
     return child if len(child) == 1 and child.get("type") not in _CONVERTED_TYPES else convert_to_v2(child)
-
-
-@bounded_cache(1024)
-def _find_v2_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_V2_PLAN, keywords)
-
-
-@bounded_cache(1024)
-def _find_v2_childless_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_V2_CHILDLESS_PLAN, keywords)
 
 
 def convert_to_v2(schema: Schema) -> Schema:
@@ -341,9 +311,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     Without a schema it has no fields. In version 2 it has none either if unknown fields are kept, because kubectl
     rejects fields that are not listed.
     """
-    if schema is None:
-        return {"type": "object"}
-    if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
+    if schema is None or (v2 and schema.get("x-kubernetes-preserve-unknown-fields")):
         return {"type": "object"}
     published = {**(convert_to_v2(schema) if v2 else publish_schema(schema))}
     if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
