@@ -12,10 +12,9 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
-from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of, package_of_home
-from podless.runtime.bounded import bounded_cache
+from podless.publish.openapi.standard import CORE, META, REF, VERSION, cache_by_release, package_of, package_of_home
 from podless.runtime.jsonobject import Schema
-from podless.runtime.release import Release, has, served_release
+from podless.runtime.release import Release, has
 from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import folder_of, load_struct
 from podless.structs.structs import Field, Struct
@@ -71,13 +70,9 @@ def type_meta(struct: str = "Object") -> Schema:
     return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
-def standard_components() -> dict[str, Schema]:
+@cache_by_release
+def standard_components(release: Release) -> dict[str, Schema]:
     """Return the components of meta/v1 that every group-version has."""
-    return _standard_components(served_release())
-
-
-@bounded_cache(16)
-def _standard_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
     for name in _STANDARD:
         walk.name_component(load_struct("meta/v1", name, release))
@@ -92,26 +87,18 @@ def _standard_components(release: Release) -> dict[str, Schema]:
     return dict(sorted(walk.components.items()))
 
 
-def scale_components() -> dict[str, Schema]:
+@cache_by_release
+def scale_components(release: Release) -> dict[str, Schema]:
     """Return the components of Scale."""
-    return _scale_components(served_release())
-
-
-@bounded_cache(16)
-def _scale_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("autoscaling", "v1")
     name = walk.name_component(load_struct("autoscaling/v1", "Scale", release))
     walk.components[name] |= _kind_extension("autoscaling", "Scale", "v1")
     return {name: value for name, value in walk.components.items() if name.startswith(walk.prefix)}
 
 
-def server_components() -> dict[str, Schema]:
+@cache_by_release
+def server_components(release: Release) -> dict[str, Schema]:
     """Return the components of discovery documents and watch events."""
-    return _server_components(served_release())
-
-
-@bounded_cache(16)
-def _server_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
     for noun in _DISCOVERY:
         walk.components[walk.name_component(load_struct("meta/v1", noun, release))] |= _kind_extension("", noun, "v1")

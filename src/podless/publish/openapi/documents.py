@@ -18,8 +18,8 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import builtin, gnostic, routes, v2, v3
-from podless.runtime.bounded import bounded_cache
-from podless.runtime.release import Release, served_release
+from podless.publish.openapi.standard import cache_by_release
+from podless.runtime.release import Release
 
 Document = dict[str, Any]
 Values = tuple[bytes, ...]
@@ -121,12 +121,12 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     """Return the part of a custom kind's version in documents of a form."""
     components = _encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
-        components |= _make_scale(form, served_release())
+        components |= _make_scale(form)
     values = _template_names(kind, version) if form.templated and not version.selectable else None
     if values is None:
         components |= _encode_entries(form.component, form.listed(kind, version))
         return AreaEntries(_encode_entries(form.path, form.paths(kind, version)), components)
-    paths, listed = _make_templates(form, kind.namespaced, version.status, version.scale is not None, served_release())
+    paths, listed = _make_templates(form, kind.namespaced, version.status, version.scale is not None)
     components[values[_LISTED].decode()] = _FilledEntry(listed, values)
     return AreaEntries({name.fill_in(values).decode(): _FilledEntry(path, values) for name, path in paths}, components)
 
@@ -136,7 +136,7 @@ def make_builtin_part(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
 
     It walks the structs of all kinds, so call it off the event loop.
     """
-    constant, swagger = _make_constant(form, served_release()), v2.swagger_parts(*kinds)
+    constant, swagger = _make_constant(form), v2.swagger_parts(*kinds)
     return AreaEntries(
         {**constant.paths, **_encode_entries(form.path, swagger["paths"])},
         {**constant.components, **_encode_entries(form.component, swagger["definitions"])},
@@ -147,20 +147,20 @@ def _encode_entries(encode: Callable[[str, Any], bytes], document: Document) -> 
     return {name: serializer.fit_bytes(encode(name, value)) for name, value in document.items()}
 
 
-# the release is only a key of these caches: the functions that they call read the served release themselves
-@bounded_cache(32)
-def _make_scale(form: KindForm, _: Release) -> Area:
+# the release is only a key of these caches: the functions that they call find the served release themselves
+@cache_by_release
+def _make_scale(_: Release, form: KindForm) -> Area:
     return _encode_entries(form.component, form.scale())
 
 
-@bounded_cache(32)
-def _make_standard(form: KindForm, _: Release) -> Area:
+@cache_by_release
+def _make_standard(_: Release, form: KindForm) -> Area:
     """Return the components that all version 3 documents of custom kinds share, in the served release."""
     return _encode_entries(form.component, v3.standard_components())
 
 
-@bounded_cache(32)
-def _make_constant(form: KindForm, _: Release) -> AreaEntries:
+@cache_by_release
+def _make_constant(_: Release, form: KindForm) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
     swagger = v2.standard_definitions()
     return AreaEntries(
@@ -168,9 +168,9 @@ def _make_constant(form: KindForm, _: Release) -> AreaEntries:
     )
 
 
-@bounded_cache(64)
+@cache_by_release
 def _make_templates(
-    form: KindForm, namespaced: bool, status: bool, scale: bool, _: Release
+    _: Release, form: KindForm, namespaced: bool, status: bool, scale: bool
 ) -> tuple[tuple[tuple[_TextTemplate, _TextTemplate], ...], _TextTemplate]:
     """Return the templates of kinds that differ only in names: the paths' names with the paths, and the list."""
     kind = _make_stand_in(namespaced, status, scale)
@@ -254,7 +254,7 @@ class _FilledEntry:
 
 def custom_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 3 document of a group-version, of the parts of its kinds."""
-    paths, schemas = _merge_areas(AreaEntries({}, _make_standard(form, served_release())), areas)
+    paths, schemas = _merge_areas(AreaEntries({}, _make_standard(form)), areas)
     head = {"openapi": "3.0.0", "info": v3.CUSTOM_INFO}
     if form is V3_JSON:
         start = serializer.encode_json(head)[:-1] + b',"paths":{'

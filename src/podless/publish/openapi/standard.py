@@ -1,12 +1,21 @@
-"""Names that the documents of all group-versions share: components, parameters, groups.
+"""What the documents of all group-versions share: names of components, parameters and groups, and a cache.
 
 Source: the documents that kube-apiserver publishes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
 from podless.apis.catalog import GROUPS
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import Release, served_release
 from podless.structs.structfiles import folder_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 REF = "#/components/schemas/"
 CORE = "io.k8s.api.core.v1."
@@ -56,3 +65,14 @@ def package_of_home(home: str) -> tuple[str, str]:
     folder, _, version = home.partition("/")
     group = next(name for name in GROUPS if folder_of(name) == folder)
     return group, package_of(group, version)
+
+
+def cache_by_release(function: Callable[Concatenate[Release, P], R]) -> Callable[P, R]:
+    """Cache a function for each served release, which it gets as its first argument."""
+    cached = bounded_cache(64)(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cached(served_release(), *args, **kwargs)
+
+    return call

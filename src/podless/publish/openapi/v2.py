@@ -14,10 +14,9 @@ from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
-from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
+from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF, cache_by_release
 from podless.publish.openapi.v3 import component_extensions, list_component, register_components
-from podless.runtime.bounded import bounded_cache
-from podless.runtime.release import Release, served_release
+from podless.runtime.release import Release
 
 Document = dict[str, Any]
 
@@ -105,13 +104,9 @@ def _page_paths(operations: Iterable[PathOperation]) -> Document:
     return {operation.path: {operation.method: _describe_operation(operation, [], "")} for operation in operations}
 
 
-def standard_definitions() -> Document:
+@cache_by_release
+def standard_definitions(release: Release) -> Document:
     """Return the constant definitions, independent of the served kinds."""
-    return _standard_document(served_release())
-
-
-@bounded_cache(16)
-def _standard_document(release: Release) -> Document:
     facts = facts_of(release)
     places = sorted(
         (group, version) for group, versions in {**facts.groups, **facts.more_groups}.items() for version in versions

@@ -16,8 +16,7 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
-from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
-from podless.runtime.bounded import bounded_cache
+from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF, cache_by_release
 from podless.runtime.meter import charge
 from podless.runtime.release import Release, has, served_release
 from podless.version import __version__
@@ -37,13 +36,9 @@ _TEXT: Document = {"schema": {"type": "string"}}  # an answer that is a text
 _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
-def standard_components() -> dict[str, Any]:
+@cache_by_release
+def standard_components(release: Release) -> dict[str, Any]:
     """Return the components that all documents share, DeleteOptions as it is registered in every group-version."""
-    return _standard_schemas(served_release())
-
-
-@bounded_cache(16)
-def _standard_schemas(release: Release) -> dict[str, Any]:
     places = [(group, version) for group, versions in facts_of(release).groups.items() for version in versions]
     return register_components(builtin.standard_components(), places)
 
