@@ -23,9 +23,9 @@ from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet
 from bench.serve import FIRST, creating, patching
-from podless.store.packing import pack_value
+from podless.store.history import pack_value
 from podless.store.sqlite import format
-from podless.store.sqlite.rows import row_checksum
+from podless.store.sqlite.logrows import row_checksum
 
 _LOG = "/apis/history.podless.dev/v1"
 _HEAD = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"one","uid":"1","resourceVersion":"'

@@ -11,14 +11,13 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Operation, Record, StoreChange, StoredValue, keys
-from podless.store.contract import ChangeLog, Deliver, Lost
-from podless.store.etcd.transaction import commit_chain
+from podless.store.contract import Deliver, Lost, Store
+from podless.store.etcd.store import commit_chain
 from podless.store.history import HistoryBounds, Keep
 from podless.store.sqlite import SQLiteStore
 
@@ -29,8 +28,8 @@ _OURS = ("/podless/", "/core/namespaces/", "/core/resourcequotas/", "/rbac.", "/
 _LEADERS = f"{keys.OWN}leaders/"  # what nobody writes but who takes the lease
 
 
-class LateStore:
-    """Implements podless.store.Store. disturbed: what the keys start with that somebody else writes as well."""
+class LateStore(Store):
+    """disturbed: what the keys start with that somebody else writes as well."""
 
     name = "late"
     prompt = False
@@ -47,22 +46,15 @@ class LateStore:
         disturbed: tuple[str, ...] = _OURS,
     ) -> None:
         self._inner = SQLiteStore(path, keep=keep, bounds=bounds, authors=authors)
+        self.durations, self.changelog = self._inner.durations, self._inner.changelog
         self._random = random.Random(seed)
         self._disturbed = disturbed
         self._number = 0
         self._feeds: set[asyncio.Task[None]] = set()
 
     @property
-    def durations(self) -> Mapping[str, Histogram]:
-        return self._inner.durations
-
-    @property
     def compacted_revision(self) -> int:
         return self._inner.compacted_revision
-
-    @property
-    def changelog(self) -> ChangeLog | None:
-        return self._inner.changelog
 
     async def open(self) -> None:
         await self._inner.open()
@@ -163,7 +155,7 @@ class LateStore:
         await self._later()
         return await self._inner.read_page(revision, after, most, prefix)
 
-    def hold_history(self) -> Callable[[], None]:
+    def hold_history(self) -> ExitStack:
         return self._inner.hold_history()
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:

@@ -135,14 +135,11 @@ class WatchCache:
 
     async def _read_entries(self) -> tuple[dict[str, Entry], int]:
         """Return the current state, read in parts to limit time and memory."""
-        let_go = self._store.hold_history()
-        try:
+        with self._store.hold_history():
             while True:
                 revision = await self._store.read_revision()
                 with suppress(HistoryCompacted):  # another server can compact meanwhile
                     return await self._read_at(revision), revision
-        finally:
-            let_go()
 
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}

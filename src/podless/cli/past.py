@@ -58,7 +58,6 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
 
 async def _copy_state(store: Store, at: str, target: Path) -> None:
     await store.open()
-    store.hold_history()  # do not compact the source
     try:
         await copy_state(store, await find_revision(store, at), target)
     finally:

@@ -248,8 +248,7 @@ class GarbageCollector(Controller):
         The scan uses at most half of the time, and pauses while a resource is loaded for requests.
         """
         store, after = self.api.store, ""
-        let_go = store.hold_history()
-        try:
+        with store.hold_history():
             revision = await store.read_revision()
             while True:
                 began = time.monotonic()
@@ -264,8 +263,6 @@ class GarbageCollector(Controller):
                 await asyncio.sleep(time.monotonic() - began)
                 while self.api.cache.loading:  # noqa: ASYNC110
                     await asyncio.sleep(_MEANWHILE)
-        finally:
-            let_go()
         self._scanning = None
 
     async def reconcile(self, key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from podless.codec import serializer
@@ -32,7 +33,7 @@ class OperationPaths:
         self._leader = leader
         self._log = log
         self._started = clock.wall_time()
-        self._release_hold: Callable[[], None] | None = None
+        self._hold = ExitStack()
         self._timer: asyncio.TimerHandle | None = None
 
     async def answer(self, request: HTTPRequest) -> Answer:
@@ -72,16 +73,15 @@ class OperationPaths:
 
     def _hold_history(self) -> None:
         """Keep the history for another 60 s."""
-        if self._release_hold is None:
-            self._release_hold = self._api.store.hold_history()
         if self._timer is not None:
             self._timer.cancel()
+        else:
+            self._hold = self._api.store.hold_history()
         self._timer = asyncio.get_running_loop().call_later(_HOLD, self._release_history)
 
     def _release_history(self) -> None:
-        if self._release_hold is not None:
-            self._release_hold()
-            self._release_hold = None
+        self._hold.close()
+        self._timer = None
 
     def _describe_status(self) -> dict[str, object]:
         api = self._api

@@ -120,8 +120,7 @@ class _PlanRun:
         api = simulation.api
         await simulation.settle()
         revision = self.revision = await api.store.read_revision()
-        let_go = api.store.hold_history()
-        try:
+        with api.store.hold_history():
             await self.write_set(items)
             await simulation.settle()
             await self._update_changes(revision)
@@ -131,8 +130,6 @@ class _PlanRun:
                     change.consequence, change.message = False, "the set has it no longer"
             plan.changes += changes
             self._settle_parent()
-        finally:
-            let_go()
 
     async def _update_changes(self, revision: int) -> None:
         """Update the changes of objects that the server changed after their write."""

@@ -8,6 +8,7 @@ processes may write to the same store.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
@@ -171,6 +172,9 @@ class ChangeLog(Protocol):
     async def find_sequence(self, revision: int) -> int:
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 
+    async def list_resources(self) -> list[str]:
+        """Return the prefixes of the resources that have changes, such as /core/configmaps/, in order."""
+
     def use_states(self, find_state: Callable[[str, int], Record | None]) -> None:
         """Set a function that returns known states, which saves reading the states that writes replace.
 
@@ -193,23 +197,15 @@ class Store(Protocol):
     name: of the engine. prompt: watches are notified before the writer, and no other process writes, so readers of a
     watch need not ask for the current revision. atomic: all operations of a commit have one revision and become visible
     together. If False, they become visible one after the other, and only the first one's revision is known; it is set
-    when the store is open.
+    when the store is open. changelog: the log of changes and their authors; None if the engine keeps none. durations:
+    of calls, by operation.
     """
 
     name: str
     prompt: bool
-
-    @property
-    def changelog(self) -> ChangeLog | None:
-        """The log of changes and their authors; None if the engine keeps none."""
-
-    @property
-    def atomic(self) -> bool:
-        """Whether the operations of a commit become visible together."""
-
-    @property
-    def durations(self) -> Mapping[str, Histogram]:
-        """Durations of calls, by operation."""
+    atomic: bool
+    changelog: ChangeLog | None
+    durations: Mapping[str, Histogram]
 
     @property
     def compacted_revision(self) -> int:
@@ -271,8 +267,8 @@ class Store(Protocol):
         at the end. Raises HistoryCompacted.
         """
 
-    def hold_history(self) -> Callable[[], None]:
-        """Keep all history in this process until the returned function is called."""
+    def hold_history(self) -> ExitStack:
+        """Keep all history in this process until the returned stack is closed."""
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Make every later commit get a revision above this one, and forget all history.

@@ -17,7 +17,7 @@ from podless import Server
 from podless.apis.layout import key_layout
 from podless.app import Settings
 from podless.cli.past import settle_past
-from podless.store import HistoryCompacted, Operation, StoredValue
+from podless.store import HistoryCompacted, Operation, StoredValue, keys
 from podless.store.contract import AUTHOR, Author
 from podless.store.etcd import trimmer
 from podless.store.etcd.settings import Etcd
@@ -193,6 +193,7 @@ async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -
     assert {one.revision for one in told} == {revision}
     assert await log.read_under(["/"], after=await log.find_sequence(revision)) == []
     assert len(await log.read_under(["/"], after=await log.find_sequence(revision - 1))) == len(KEYS)
+    assert await log.list_resources() == sorted({keys.prefix_of(key) for key in KEYS})
     await store.close()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store.sqlite import SQLiteStore, checkpoints, upkeep
+from podless.store.sqlite import SQLiteStore, checkpoints, window
 from tests.store.contract import put
 
 _LARGE = b"x" * 4096 * checkpoints._PAGES  # enough for a checkpoint to begin
@@ -208,7 +208,7 @@ async def test_the_file_gets_no_smaller_while_a_checkpoint_runs(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = list[sqlite3.Connection]()  # other stores of this process, such as those of servers, do the same
-    monkeypatch.setattr(upkeep, "shrink_file", lambda database, *, as_much: made.append(database))
+    monkeypatch.setattr(window, "shrink_file", lambda database, *, as_much: made.append(database))
     gate = Gate(store, monkeypatch)
     await put(store, "/g/r/a", _LARGE)
     await gate.begun(1)

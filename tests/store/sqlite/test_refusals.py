@@ -52,5 +52,8 @@ def test_a_write_that_failed(code: int | None, kind: type[StoreError]) -> None:
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CORRUPT_INDEX, sqlite3.SQLITE_CORRUPT_VTAB])
 def test_a_read_of_a_damaged_page(code: int) -> None:
-    assert type(refusals.make_read_error(error(code))) is StoreDamaged
-    assert type(refusals.make_read_error(error(None))) is StoreError
+    with pytest.raises(StoreDamaged), refusals.convert_read_errors():
+        raise error(code)
+    with pytest.raises(StoreError) as caught, refusals.convert_read_errors():
+        raise error(None)
+    assert type(caught.value) is StoreError

@@ -143,7 +143,7 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     await store.compact(revision)
     with pytest.raises(HistoryCompacted):
         await reading
-    assert not store._window._hold_count
+    assert not store._window.holds.count
     await store.close()
 
 

@@ -14,7 +14,7 @@ from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.store import HistoryCompacted, Record, ResourceKeys, keys
 from podless.store.contract import LoggedWrite
-from podless.store.sqlite import SQLiteStore
+from podless.store.engines import StoreSettings, make_store
 
 _PAGE = 100  # changes per read
 
@@ -23,13 +23,14 @@ class OfflineHistory:
     """Reads a folder's database. Implements HistorySource. Methods raise StoreError and InvalidArguments."""
 
     def __init__(self, path: Path) -> None:
-        self._store = SQLiteStore(path)
+        self._store = make_store("sqlite", StoreSettings(database=path, compacting=False))
+        assert self._store.changelog is not None
+        self._log = self._store.changelog
         self._namespaced = {(kind.group, kind.plural): kind.namespaced for kind in catalog.ALL}
 
     async def open(self) -> None:
         """Open the database. Raises StoreInUse if a server uses it, StoreError."""
         await self._store.open()
-        self._store.hold_history()  # opening for reading must not compact the history
 
     async def close(self) -> None:
         """Close the database."""
@@ -38,7 +39,7 @@ class OfflineHistory:
     async def find_resource(self, name: str) -> ServedResource:
         """Return the built-in resource with a name, or one in the log with this plural or kind."""
         resources = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
-        resources += [await self._derive_resource(prefix) for prefix in self._store.changelog.list_resources()]
+        resources += [await self._derive_resource(prefix) for prefix in await self._log.list_resources()]
         try:
             return choose_resources(resources, [name])[0]
         except LookupError:
@@ -49,7 +50,7 @@ class OfflineHistory:
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
         namespaced = True
-        for written in await self._store.changelog.read_under([prefix], limit=10):
+        for written in await self._log.read_under([prefix], limit=10):
             namespaced = bool(place_of(written.key, namespaced=None).namespace)
             if written.stored is not None:
                 state = decode_state(written.stored, written.revision)
@@ -76,18 +77,17 @@ class OfflineHistory:
     async def _read_page(
         self, resource: ServedResource | None, namespace: str, name: str, before: int
     ) -> list[LoggedWrite]:
-        log = self._store.changelog
         if resource is None:
-            return await log.read_under([keys.ALL], before, limit=_PAGE)
+            return await self._log.read_under([keys.ALL], before, limit=_PAGE)
         resource_keys = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced)
         if name and (namespace or not resource.namespaced):
-            return await log.read_key(resource_keys.key(namespace, name), before, limit=_PAGE)
-        return await log.read_under([resource_keys.scope(namespace)], before, limit=_PAGE)
+            return await self._log.read_key(resource_keys.key(namespace, name), before, limit=_PAGE)
+        return await self._log.read_under([resource_keys.scope(namespace)], before, limit=_PAGE)
 
     async def _read_before(self, written: LoggedWrite) -> Record | None:
         if operation_of(written) == CREATE:
             return None
-        for earlier in await self._store.changelog.read_key(written.key, written.sequence, limit=1):
+        for earlier in await self._log.read_key(written.key, written.sequence, limit=1):
             if earlier.stored is not None:
                 return Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
         return None

@@ -7,13 +7,20 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.store import keys
-from podless.store.contract import HistoryCompacted, LoggedWrite, Record
+from podless.store.contract import ChangeLog, HistoryCompacted, LoggedWrite, Record
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient
-from podless.store.etcd.entry import EntryContent, EntryLayout, FoundEntry, decode_content
+from podless.store.etcd.entry import (
+    EntryContent,
+    EntryLayout,
+    FoundEntry,
+    LogEncoder,
+    StateFinder,
+    decode_content,
+)
 from podless.store.etcd.follow import FENCES, read_record
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.logwriter import LogEncoder, StateFinder
+from podless.store.etcd.transaction import delete_key
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import HistoryBounds
 from podless.store.keys import StoredValue
@@ -37,8 +44,8 @@ class _EntryScan(NamedTuple):
     entries: list[FoundEntry]
 
 
-class EtcdChangeLog:
-    """Reads and writes the log of one server. Implements contract.ChangeLog.
+class EtcdChangeLog(ChangeLog):
+    """Reads and writes the log of one server.
 
     bounds: how much is kept. compacted: the newest compacted revision. leased: whether a key expires by a lease.
     """
@@ -65,7 +72,6 @@ class EtcdChangeLog:
         self.trimmer = LogTrimmer(client, self._layout, bounds, layout.encode_key(f"{FENCES}log"))
 
     def use_states(self, find_state: StateFinder) -> None:
-        """Call `find_state` before reading the present state of a key."""
         self.writer.find_state = find_state
 
     async def open(self, *, writing: bool) -> None:
@@ -78,14 +84,12 @@ class EtcdChangeLog:
     async def delete_log(self, *, anew: bool) -> None:
         """Delete the log. anew: then create a new one. Raises StoreError."""
         start = self._layout.prefix
-        request = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
-        await self._client.call_etcd("txn", m.TxnRequest(success=[m.Request(request_delete_range=request)]))
+        await self._client.call_etcd("txn", delete_key(start, start[:-1] + b"0"))
         self._scan = None
         if anew:
             await self.trimmer.create_log()
 
     def read_horizon(self, prefix: str) -> int:
-        """Return the oldest revision at which states under a prefix can be read, as this server knows it."""
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
             is_bounded = self._bounds.bounds_of(resource) is not None
@@ -96,7 +100,6 @@ class EtcdChangeLog:
         return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if is_bounded else self._compacted()
 
     async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
-        """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [item async for item in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
         matching = [item for item in scanned if item.key == key and after < _sequence_number(item) < (before or _END)]
         return await self._read_entries(heapq.nlargest(limit, matching, key=lambda item: item.sort_key))
@@ -104,7 +107,6 @@ class EtcdChangeLog:
     async def read_under(
         self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
     ) -> list[LoggedWrite]:
-        """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
             entries: list[FoundEntry] = []
@@ -123,10 +125,6 @@ class EtcdChangeLog:
         return await self._read_entries(selected)
 
     async def find_revision(self, at: int) -> int:
-        """Return the newest revision that was written at or before a time in milliseconds since 1970.
-
-        Raises HistoryCompacted.
-        """
         await self.trimmer.read_horizons()
         horizons = self.trimmer.horizons
         if at < horizons.since:
@@ -144,8 +142,12 @@ class EtcdChangeLog:
         return horizons.since if revision == horizons.default else 0
 
     async def find_sequence(self, revision: int) -> int:
-        """Return the sequence number of the last change at or before a revision."""
         return revision << _PLACES | _MAX
+
+    async def list_resources(self) -> list[str]:
+        entries = scan_entries(self._client, self._layout, *self._layout.range_under(keys.ALL))
+        prefixes = {keys.prefix_of(entry.key) async for entry in entries}
+        return sorted(prefix for prefix in prefixes if not prefix.startswith(keys.OWN))
 
     # changes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from podless.runtime.histogram import Histogram
@@ -51,6 +51,34 @@ class _NotForwarded(StoreUnreachable):
     """A member knew no leader to forward a write to, so the write was certainly not carried out."""
 
 
+T = TypeVar("T")
+
+
+class SharedTask(Generic[T]):
+    """Work that runs once for all callers that wait for it at the same time. A cancelled caller does not cancel it."""
+
+    def __init__(self) -> None:
+        self._running: asyncio.Task[T] | None = None
+
+    async def join(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of the work that runs; start it if none does."""
+        if self._running is None:
+            self._running = asyncio.get_running_loop().create_task(work())
+            self._running.add_done_callback(self._finish_work)
+        return await asyncio.shield(self._running)
+
+    def _finish_work(self, finished: asyncio.Task[T]) -> None:
+        self._running = None
+        if not finished.cancelled():
+            finished.exception()  # retrieved so that asyncio does not log it if no caller waits
+
+    async def cancel(self) -> None:
+        """Cancel the work if it runs, and wait for its end."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+
 class EtcdClient:
     """Calls one member of the cluster, and another one if that fails. times: durations by call."""
 
@@ -59,7 +87,7 @@ class EtcdClient:
         self._settings = settings
         self._member = 0
         self._channel: Channel | None = None
-        self._reaching: asyncio.Task[Channel] | None = None
+        self._reaching = SharedTask[Channel]()
         self._leaving: dict[Channel, asyncio.TimerHandle] = {}
         self._opened = False
         self._files: tuple[int, ...] = ()
@@ -129,9 +157,7 @@ class EtcdClient:
     async def close(self) -> None:
         """End all calls."""
         self._opened = False
-        if self._reaching is not None:
-            self._reaching.cancel()
-            await asyncio.gather(self._reaching, return_exceptions=True)
+        await self._reaching.cancel()
         for old in [*self._leaving, *([self._channel] if self._channel is not None else [])]:
             old.close()
             self._remove_old(old)
@@ -144,15 +170,7 @@ class EtcdClient:
             return channel
         if not self._opened:
             raise StoreError("the store is closed")
-        if self._reaching is None:
-            self._reaching = asyncio.get_running_loop().create_task(self._connect_channel())
-            self._reaching.add_done_callback(self._retrieve_error)
-        return await asyncio.shield(self._reaching)
-
-    def _retrieve_error(self, reaching: asyncio.Task[Channel]) -> None:
-        self._reaching = None
-        if not reaching.cancelled():
-            reaching.exception()  # retrieved so that asyncio does not log it if no caller waits
+        return await self._reaching.join(self._connect_channel)
 
     async def _connect_channel(self) -> Channel:
         settings, loop = self._settings, asyncio.get_running_loop()

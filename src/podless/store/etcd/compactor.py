@@ -16,6 +16,8 @@ from podless.runtime import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient
+from podless.store.etcd.transaction import compare_version, put_key, read_otherwise
+from podless.store.history import HistoryHolds
 
 log = logging.getLogger("podless")
 
@@ -26,12 +28,12 @@ _LOOK = 10.0  # seconds between two checks of certificates and database size
 class Compactor:
     """This server's part in compaction.
 
-    interval: seconds between turns, 0 for never. held_revision: the number of callers that hold history. size: of the
-    database, in bytes. oldest: when the oldest readable state was written, in seconds since 1970; 0 if unknown.
+    interval: seconds between turns, 0 for never. size: of the database, in bytes. oldest: when the oldest readable
+    state was written, in seconds since 1970; 0 if unknown.
     """
 
     def __init__(self, client: EtcdClient, interval: float, forgot: Callable[[int], None]) -> None:
-        self.held_revision = 0
+        self.holds = HistoryHolds()
         self.size = self.oldest = 0
         self._client = client
         self._interval = interval
@@ -70,12 +72,10 @@ class Compactor:
 
     async def take_turn(self) -> None:
         """Update the key, and compact if no other server has updated it. Raises StoreError."""
-        if self.held_revision:
+        if self.holds.count:
             return
-        compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._last_version)
-        write = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
-        get = m.Request(request_range=m.RangeRequest(key=_KEY))
-        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[compare], success=[write], failure=[get]))
+        update = compare_version(_KEY, self._last_version) + put_key(_KEY, b"%d" % self._revision)
+        answer = await self._client.call_etcd("txn", update + read_otherwise(_KEY))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted

@@ -14,22 +14,28 @@ objects.
 
 from __future__ import annotations
 
+import uuid
 import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import orjson
 
 from podless.runtime.bounded import bounded_cache
-from podless.store.contract import Author, Record, StoreError
+from podless.store import keys
+from podless.store.contract import AUTHOR, KEPT, NOBODY, Author, Operation, Record, StoreError
 from podless.store.etcd.layout import KeyLayout
+from podless.store.etcd.transaction import put_key
+from podless.store.history import HistoryBounds, HistoryClock, pack_value, unpack_value
 from podless.store.keys import StoredValue
-from podless.store.packing import pack_value, unpack_value
 
+StateFinder = Callable[[str, int], Record | None]  # returns the state of a key at a revision, None if it is not known
 _WINDOW = 1 << 15  # bytes of deflate's window
 # multiplier that spreads revisions evenly; else the turns of writers could make all states of an object differences
 _SPREAD = 0x9E3779B1
 _ROOM = 5 << 18  # bytes of object and entry together; etcd accepts requests of 1.5 MiB
-ROW = 240  # approximate bytes of an entry in etcd, besides its value and the key of its object
+_ROW = 240  # approximate bytes of an entry in etcd, besides its value and the key of its object
 
 
 class EntryName(NamedTuple):
@@ -130,7 +136,7 @@ class EntryLayout:
         return FoundEntry(kv.key, key, kv.mod_revision, entry_name)
 
 
-def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> tuple[bytes, bool]:
+def _pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> tuple[bytes, bool]:
     """Return a state in the form of an entry (b"" if it is too large), and whether it is a difference.
 
     expect: its revision. after: the state that replaces it.
@@ -143,7 +149,7 @@ def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> t
     return packed if len(packed) + (len(after.data) if after is not None else 0) < _ROOM else b"", False
 
 
-def encode_content(content: EntryContent) -> bytes:
+def _encode_content(content: EntryContent) -> bytes:
     """Return the value of an entry."""
     author, expect, created, offset, packed, deletes = content
     author_line, audit = _encode_author(*author[:6]), author.audit.hex().encode()
@@ -170,3 +176,52 @@ def decode_content(entry_key: bytes, value: bytes) -> EntryContent:
 def make_damaged_error(entry_key: bytes) -> StoreError:
     """Return the error of a damaged entry."""
     return StoreError(f"etcd: the entry {entry_key!r} of the change log is damaged")
+
+
+class LogEncoder:
+    """Encodes the entries of one server.
+
+    bounds: how long they are kept; a resource without bounds has none. authors: record authors. read: reads one key.
+    """
+
+    def __init__(
+        self,
+        layout: EntryLayout,
+        bounds: HistoryBounds,
+        read: Callable[[str], Awaitable[Record | None]],
+        *,
+        authors: bool,
+    ) -> None:
+        self.find_state: StateFinder = lambda key, revision: None
+        self._layout = layout
+        self._bounds = bounds
+        self._read = read
+        self._authors = authors
+        self._clock = HistoryClock()
+        self._name = uuid.uuid4().hex[:12]
+        self._numbers = count()
+
+    async def encode_entries(self, operations: Sequence[Operation], leases: Sequence[int]) -> bytes:
+        """Return the entries as a part of the transaction. leases: of the operations, 0 for none. Raises StoreError."""
+        entries, number = b"", next(self._numbers)
+        for index, (operation, lease) in enumerate(zip(operations, leases, strict=True)):
+            if operation.stored is not KEPT and self._bounds.bounds_of(keys.prefix_of(operation.key)) is not None:
+                entries += await self._encode_entry(operation, f"{self._name}-{number:x}", index, lease)
+        return entries
+
+    async def _encode_entry(self, operation: Operation, writer: str, position: int, lease: int) -> bytes:
+        key, stored, expect, _ = operation
+        before: Record | None = None
+        if expect:
+            before = self.find_state(key, expect) or await self._read(key)
+            if before is None or before.revision != expect:
+                return b""  # the commit will fail anyway
+        author = AUTHOR.get() if self._authors else NOBODY
+        created, offset, packed, differs = 0, 0, b"", False
+        if before is not None:
+            created, offset = before.created, before.stored.offset
+            packed, differs = _pack_state(before.stored, expect, stored)
+        value = _encode_content(EntryContent(author, expect, created, offset, packed, stored is None))
+        start, _ = self._layout.of_key(key)
+        name = EntryName(self._clock.next_time(), len(start) + len(value) + _ROW, writer, position, differs)
+        return put_key(start + name.encode(), value, lease)

@@ -22,9 +22,10 @@ from typing import Any
 from podless.runtime import system
 from podless.store.contract import StoreError, StoreFull, StoreTimeout, ValueTooLarge
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import EtcdClient
+from podless.store.etcd.client import EtcdClient, SharedTask
 from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
+from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key, read_otherwise
 
 _KEY = f"{FENCES}alone"
 _SHARING_PREFIX = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
@@ -62,20 +63,19 @@ class ExclusiveKey:
         self._end = self._sharing_prefix[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
         self._sharing_key = self._sharing_prefix + self._name
-        self._look = m.Request(request_range=m.RangeRequest(key=self._key))
+        self._look = read_otherwise(self._key)
         self._condition = -1, b""
         self._is_wanted = is_wanted
         self._until = 0.0
         self._unknown = 0  # number of transactions with unknown outcome
         self._newest = 0  # newest revision of a transaction with known outcome
         self._last = 0  # the cluster's revision at the last write of the key
-        self._sightings: dict[
-            bytes, tuple[int, float]
-        ] = {}  # revision of each key, and the time since when it is unchanged
+        # revision of each key, and the time since when it is unchanged
+        self._sightings: dict[bytes, tuple[int, float]] = {}
         self._shares = False
         self._shared = 0.0
         self._lock = asyncio.Lock()  # held while the key is read or written
-        self._sharing: asyncio.Task[None] | None = None
+        self._sharing = SharedTask[None]()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -87,11 +87,11 @@ class ExclusiveKey:
 
     async def stop(self) -> None:
         """Release the key and the server's own sharing key."""
-        tasks = [running for running in (self._task, self._sharing) if running is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._task = self._sharing = None
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        await self._sharing.cancel()
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_RENEW):
                 await self.release_key()
@@ -109,18 +109,8 @@ class ExclusiveKey:
         if self.created_at:
             self._unknown += 1
         if self._condition[0] != self.created_at:
-            self._condition = self.created_at, self._encode_condition()
+            self._condition = self.created_at, compare_created(self._key, self.created_at) + self._look
         return self._condition
-
-    def _encode_condition(self) -> bytes:
-        """Return the condition, and a read of the key for the case that a condition fails."""
-        added: bytes = m.TxnRequest(
-            compare=[self._compare_key(self.created_at)], failure=[self._look]
-        ).SerializeToString()
-        return added
-
-    def _compare_key(self, revision: int) -> Any:
-        return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=revision)
 
     def note_outcome(self, token: int, revision: int) -> None:
         """Record the outcome of a transaction. revision: the one that it made, 0 for none."""
@@ -139,15 +129,7 @@ class ExclusiveKey:
         """Make the condition of transactions hold again after it has failed. Raises StoreError."""
         if token and token == self.created_at:
             self.created_at = 0  # another server deleted the key
-        if self._sharing is None:
-            self._sharing = asyncio.get_running_loop().create_task(self._share_key())
-            self._sharing.add_done_callback(self._end_sharing)
-        await asyncio.shield(self._sharing)
-
-    def _end_sharing(self, sharing: asyncio.Task[None]) -> None:
-        self._sharing = None
-        if not sharing.cancelled():
-            sharing.exception()  # retrieved so that asyncio does not log it if no caller waits
+        await self._sharing.join(self._share_key)
 
     async def _share_key(self) -> None:
         until = _now() + _PATIENCE
@@ -202,10 +184,9 @@ class ExclusiveKey:
             self._until = began + _TRUSTED
             self._shares = False
             return
-        sharing_keys = answer.responses[1].response_range.kvs
-        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [
-            sharing_key.key for sharing_key in sharing_keys
-        ] == [self._sharing_key]:
+        holders, sharing_keys = (response.response_range.kvs for response in answer.responses)
+        is_absent = await self._is_key_absent(holders)
+        if is_absent and [sharing_key.key for sharing_key in sharing_keys] == [self._sharing_key]:
             self._shares = False
             await self._delete_key(self._sharing_key, 0)
             return
@@ -218,12 +199,10 @@ class ExclusiveKey:
 
         Returns None if etcd was restored to an earlier state.
         """
-        is_free = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._sharing_prefix, range_end=self._end)
-        write = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
-        look = m.Request(request_range=m.RangeRequest(key=self._sharing_prefix, range_end=self._end))
-        txn = m.TxnRequest(compare=[self._compare_key(token), is_free], success=[write], failure=[self._look, look])
+        conditions = compare_created(self._key, token) + compare_created(self._sharing_prefix, 0, self._end)
+        otherwise = self._look + read_otherwise(self._sharing_prefix, self._end)
         before = max(self._newest_known(), self._last)
-        answer = await self._client.call_etcd("txn", txn)
+        answer = await self._client.call_etcd("txn", conditions + put_key(self._key, self._name) + otherwise)
         self._last = revision = answer.header.revision
         if revision > before or (revision == before and not answer.succeeded):
             return answer
@@ -235,8 +214,7 @@ class ExclusiveKey:
         if not self.created_at:
             return
         created_at, self.created_at = self.created_at, 0
-        delete = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=[self._compare_key(created_at)], success=[delete]))
+        await self._client.call_etcd("txn", compare_created(self._key, created_at) + delete_key(self._key))
 
     async def _put_own_key(self) -> None:
         self._shares, self._shared = True, _now()
@@ -264,6 +242,5 @@ class ExclusiveKey:
     async def _delete_key(self, key: bytes, revision: int) -> None:
         """Delete a key if its revision is still `revision` (0: any)."""
         self._sightings.pop(key, None)
-        conditions = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
-        delete_request = m.Request(request_delete_range=m.DeleteRequest(key=key))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=conditions, success=[delete_request]))
+        condition = compare_revision(key, revision) if revision else b""
+        await self._client.call_etcd("txn", condition + delete_key(key))

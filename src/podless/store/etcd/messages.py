@@ -55,9 +55,7 @@ RangeRequest = _CLASSES["RangeRequest"]
 RangeResponse = _CLASSES["RangeResponse"]
 PutRequest = _CLASSES["PutRequest"]
 PutResponse = _CLASSES["PutResponse"]
-DeleteRequest = _CLASSES["DeleteRequest"]
 Request = _CLASSES["Request"]
-Compare = _CLASSES["Compare"]
 TxnRequest = _CLASSES["TxnRequest"]
 TxnResponse = _CLASSES["TxnResponse"]
 CompactionRequest = _CLASSES["CompactionRequest"]
@@ -70,7 +68,5 @@ LeaseGrantResponse = _CLASSES["LeaseGrantResponse"]
 StatusRequest = _CLASSES["StatusRequest"]
 StatusResponse = _CLASSES["StatusResponse"]
 
-EQUAL, LESS = 0, 2  # results of a Compare
-VERSION, CREATE, MOD = 0, 1, 2  # targets of a Compare: version (number of writes), create revision, mod revision
 DELETE = 1  # type of an Event
 ASCEND, BY_MOD = 1, 3  # sort order and target of a Range: ascending, by mod revision

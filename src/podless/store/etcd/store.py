@@ -5,28 +5,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
-from podless.runtime.histogram import Histogram
 from podless.store import Operation, Record, keys
-from podless.store.contract import KEPT, Deliver, HistoryCompacted, Lost, RevisionConflict, StoreChange, StoreError
+from podless.store.contract import (
+    FOLLOWING,
+    KEPT,
+    Deliver,
+    HistoryCompacted,
+    Lost,
+    RevisionConflict,
+    Store,
+    StoreChange,
+    StoreError,
+)
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
-from podless.store.etcd.client import CompactedByEtcd, EtcdClient, UnsupportedRequest
+from podless.store.etcd.client import CompactedByEtcd, EtcdClient, SharedTask, UnsupportedRequest
 from podless.store.etcd.compactor import Compactor
 from podless.store.etcd.exclusive import ExclusiveKey
-from podless.store.etcd.fences import FenceKeys
-from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, HistoryGone, read_changes, read_record
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, FenceKeys, HistoryGone, read_changes, read_record
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import LeaseTable
 from podless.store.etcd.ordered import OrderedCommits
 from podless.store.etcd.settings import Etcd
-from podless.store.etcd.transaction import commit_chain
 from podless.store.history import HistoryBounds
 from podless.store.keys import StoredValue
 
@@ -37,8 +44,8 @@ _TOGETHER = 64  # concurrent writes when many are needed
 _NOWHERE = keys.OWN + "nowhere/nothing"
 
 
-class EtcdStore:
-    """A store in an etcd cluster. Implements contract.Store.
+class EtcdStore(Store):
+    """A store in an etcd cluster.
 
     layout: of keys and values. times: seconds from the last write of a key to its expiry, by prefix; other keys stay.
     interval: approximate seconds of history to keep. One server compacts the cluster for all; 0: none does. bounds: of
@@ -62,6 +69,8 @@ class EtcdStore:
         needs_log: bool = False,
     ) -> None:
         self._client = EtcdClient(settings)
+        self.durations = self._client.times
+        self.atomic = True  # whether transactions take several keys; those of kine do not
         self._layout = layout or KeyLayout(settings.prefix, {})
         self._leases = LeaseTable(self._client, times or {})
         self._exclusive = settings.exclusive
@@ -78,32 +87,21 @@ class EtcdStore:
         self._followers: list[EtcdFollower] = []
         self._compacted = 0
         self._fences = FenceKeys(self._client, self._layout, self._followers, self._note_revision)
-        self._moving: asyncio.Task[None] | None = None
+        self._moving = SharedTask[None]()
         nowhere = self._layout.encode_key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
         self._logs, self._needs_log = logs, needs_log
-        self._log: EtcdChangeLog | None = None
+        self.changelog: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps_any:
             read_compacted, read, leased = lambda: self._compacted, self._read_record, self._leases.has_expiry
-            self._log = EtcdChangeLog(
+            self.changelog = EtcdChangeLog(
                 self._client, self._layout, bounds, authors=authors, compacted=read_compacted, read=read, leased=leased
             )
 
     @property
-    def durations(self) -> Mapping[str, Histogram]:
-        """Durations of calls to etcd, by call."""
-        return self._client.times
-
-    @property
     def compacted_revision(self) -> int:
-        """The newest compacted revision that this server knows of."""
         return self._compacted
-
-    @property
-    def changelog(self) -> EtcdChangeLog | None:
-        """The log; None if there is none, or transactions take only one key."""
-        return self._log
 
     async def open(self) -> None:
         """Reach the cluster. Raises StoreError."""
@@ -111,22 +109,17 @@ class EtcdStore:
         await self.read_revision()
         await self._try_transactions()
         await self._find_compacted()
-        if self._log is not None:
-            await self._log.open(writing=self._logs)
+        if self.changelog is not None:
+            await self.changelog.open(writing=self._logs)
         await self._exclusive_key.start()
         self._compactor.start()
-
-    @property
-    def atomic(self) -> bool:
-        """Whether transactions take several keys; those of kine do not."""
-        return self._ordered is None
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
         etcd_keys = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
-        absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in etcd_keys]
+        absent = b"".join(transaction.compare_revision(key, 0) for key in etcd_keys)
         try:
-            await self._client.call_etcd("txn", m.TxnRequest(compare=absent))
+            await self._client.call_etcd("txn", absent)
         except UnsupportedRequest:
             if self._exclusive or self._needs_log:
                 options = "--etcd-exclusive requires" if self._exclusive else "--history-log and --history-for require"
@@ -135,25 +128,26 @@ class EtcdStore:
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read_record)
             self._fences.write = self._commit_one
-            self._log = None  # an entry must be in the transaction of its change
+            self.atomic, self.changelog = False, None  # an entry must be in the transaction of its change
 
     async def close(self) -> None:
         """Finish work in progress, and disconnect."""
         if self._ordered is not None:
             await self._ordered.finish_commits()
         await self._compactor.stop()
-        if self._log is not None:
-            await self._log.trimmer.stop()
+        if self.changelog is not None:
+            await self.changelog.trimmer.stop()
         await self._exclusive_key.stop()
         for follower in self._followers:
             follower.stop()
         for follower in self._followers:
             await follower.wait_until_idle()
         self._followers.clear()
-        tasks = [*self._asking, *self._fences.stop(), *([self._moving] if self._moving is not None else [])]
+        tasks = [*self._asking, *self._fences.stop()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._moving.cancel()
         await self._client.close()
 
     async def _read_range(self, began: float | None = None, **parameters: Any) -> Any:
@@ -167,10 +161,7 @@ class EtcdStore:
 
     async def _wait_restored(self, before: int) -> None:
         """Raise the revision above all that clients have seen, after the cluster was restored to an earlier state."""
-        if self._moving is None:
-            self._moving = asyncio.get_running_loop().create_task(self._move_on(before))
-            self._moving.add_done_callback(self._has_moved)
-        await asyncio.shield(self._moving)
+        await self._moving.join(partial(self._move_on, before))
 
     async def _move_on(self, before: int) -> None:
         log.error("etcd: the cluster was restored to a state before revision %d: reading all objects again", before)
@@ -188,13 +179,7 @@ class EtcdStore:
         for follower in self._followers:
             follower.start_again()
 
-    def _has_moved(self, moving: asyncio.Task[None]) -> None:
-        self._moving = None
-        if not moving.cancelled():
-            moving.exception()  # retrieved so that asyncio does not log it if no caller waits
-
     def read_revision(self) -> Awaitable[int]:
-        """Return the newest revision, as the members of the cluster agree on it."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         use_answer = partial(self._use_answer, future, self._newest, future.get_loop().time())
         return future if self._client.send_request("range", self._question, use_answer) else self._ask_revision()
@@ -232,14 +217,12 @@ class EtcdStore:
         return revision
 
     async def check_health(self) -> None:
-        """Raise StoreError if the cluster does not answer, or changes cannot be followed."""
         await self._read_range(key=self._layout.encode_key(_NOWHERE))
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Deliver every later change under `prefix`. Raises HistoryCompacted."""
         if after < self._compacted:
             raise HistoryCompacted(self._compacted)
 
@@ -269,7 +252,6 @@ class EtcdStore:
         return self._exclusive_key.proves_newest(revision)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Write in one transaction and return its revision. Raises RevisionConflict and StoreError."""
         if self._ordered is not None:
             if len(operations) == 1 and operations[0].stored is not KEPT:
                 return await self._commit_one(operations[0])
@@ -279,8 +261,8 @@ class EtcdStore:
             leased = stored is not None and stored is not KEPT and self._leases.has_expiry(key)
             leases.append(await self._leases.find_lease(key) if leased else 0)
             encoded += self._encode_operation(key, stored, expect, leases[-1])
-        if self._log is not None and self._logs:
-            encoded += await self._log.writer.encode_entries(operations, leases)
+        if self.changelog is not None and self._logs:
+            encoded += await self.changelog.writer.encode_entries(operations, leases)
         while True:
             answer, created_at = await self._send_transaction(encoded)
             if answer.succeeded:
@@ -320,7 +302,6 @@ class EtcdStore:
         return read_record(self._layout, kvs[0]) if kvs else None
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        """Write in a transaction for each. Raises as `commit`."""
         return await commit_chain(self.commit, commits)
 
     def _encode_operation(self, key: str, stored: StoredValue | None, expect: int, lease: int) -> bytes:
@@ -328,15 +309,11 @@ class EtcdStore:
         etcd_key = self._layout.encode_key(key)
         # no revision is below 0, so deleting an absent key fails as a conflict
         compare = transaction.compare_revision(etcd_key, expect, lower=stored is None and not expect)
-        if stored is KEPT:
-            return compare + transaction.read_otherwise(etcd_key)
         if stored is None:
-            return compare + transaction.delete_key(etcd_key) + transaction.read_otherwise(etcd_key)
-        return (
-            compare
-            + transaction.put_key(etcd_key, self._layout.encode_value(stored), lease)
-            + transaction.read_otherwise(etcd_key)
-        )
+            compare += transaction.delete_key(etcd_key)
+        elif stored is not KEPT:
+            compare += transaction.put_key(etcd_key, self._layout.encode_value(stored), lease)
+        return compare + transaction.read_otherwise(etcd_key)
 
     async def _send_transaction(self, operations: bytes) -> tuple[Any, int]:
         """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""
@@ -356,19 +333,17 @@ class EtcdStore:
         return answer, created_at
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
-        """Return all records under `prefix` now, and the revision of that state."""
         records, revision = await self._read_all(prefix, 0)
         self._fences.push_revision(revision)
         return records, revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return all records under `prefix` as they were at `revision`. Raises HistoryCompacted."""
         try:
             return (await self._read_all(prefix, revision))[0]
         except HistoryCompacted:
-            if self._log is None:
+            if self.changelog is None:
                 raise
-        return await self._log.restore_state((await self._read_all(prefix, 0))[0], prefix, revision)
+        return await self.changelog.restore_state((await self._read_all(prefix, 0))[0], prefix, revision)
 
     async def _read_all(self, prefix: str, revision: int) -> tuple[list[Record], int]:
         start, end = self._layout.encode_key(prefix), self._layout.encode_end(prefix)
@@ -392,29 +367,22 @@ class EtcdStore:
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
     ) -> tuple[list[Record], str]:
-        """Return records at a revision, in etcd's order, after the key `after`. Raises HistoryCompacted."""
         start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
         request: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
         try:
             answer, log = await self._read_state(**request, revision=revision), None
         except HistoryCompacted:
-            if self._log is None:
+            if self.changelog is None:
                 raise
-            answer, log = await self._read_range(**request), self._log
+            answer, log = await self._read_range(**request), self.changelog
         records = [read_record(self._layout, kv) for kv in answer.kvs]
         following = records[-1].key if answer.more else ""
         if log is not None:
             records = await log.restore_state(records, prefix, revision, after, following)
         return [record for record in records if not record.key.startswith(FENCES)], following
 
-    def hold_history(self) -> Callable[[], None]:
-        """Keep all history on this server until the returned function is called."""
-        self._compactor.held_revision += 1
-
-        def let_go() -> None:
-            self._compactor.held_revision -= 1
-
-        return let_go
+    def hold_history(self) -> ExitStack:
+        return self._compactor.holds.add()
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Raise the revision above this one, with as many writes as needed, and forget all history."""
@@ -423,12 +391,11 @@ class EtcdStore:
             count = min(revision - current, _TOGETHER)
             current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(count))))
             say(current)
-        if self._log is not None:
-            await self._log.delete_log(anew=self._logs)
+        if self.changelog is not None:
+            await self.changelog.delete_log(anew=self._logs)
         await self.compact(await self.read_revision())
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all changes under `prefix` after a revision, with the replaced states. Raises HistoryCompacted."""
         if after < self._compacted:
             raise HistoryCompacted(self._compacted)
         end = await self._fences.put_fence()
@@ -443,7 +410,6 @@ class EtcdStore:
         return changes
 
     async def compact(self, revision: int) -> None:
-        """Compact the cluster up to `revision`."""
         revision = min(revision, await self.read_revision())
         if revision > self._compacted:
             try:
@@ -482,6 +448,26 @@ def _parse_revision(answer: bytes) -> int:
     except m.DecodeError:
         return -1
     return revision
+
+
+async def commit_chain(
+    commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
+) -> list[int]:
+    """Commit a chain, as `Store.commit_chain` does.
+
+    Other clients may write in between; then the next commit fails and ends the chain.
+    """
+    revisions = [await commit(commits[0])]
+    for operations in commits[1:]:
+        last = revisions[-1]
+        following = [
+            operation._replace(expect=last) if operation.expect == FOLLOWING else operation for operation in operations
+        ]
+        try:
+            revisions.append(await commit(following))
+        except StoreError:
+            break
+    return revisions
 
 
 def make_store(settings: StoreSettings) -> EtcdStore:

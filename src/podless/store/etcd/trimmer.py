@@ -18,6 +18,7 @@ from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.entry import EntryLayout, FoundEntry
+from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key
 from podless.store.history import HistoryBounds, Keep
 
 log = logging.getLogger("podless")
@@ -98,9 +99,7 @@ class LogTrimmer:
     async def create_log(self) -> None:
         """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
         key, value = self._layout.marker, Horizons(0, {}, int(clock.time() * 1000)).encode()
-        absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
-        write = m.Request(request_put=m.PutRequest(key=key, value=value))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=[absent], success=[write]))
+        await self._client.call_etcd("txn", compare_created(key, 0) + put_key(key, value))
         await self.read_horizons()
 
     async def stop(self) -> None:
@@ -148,21 +147,17 @@ class LogTrimmer:
                 item.entry_key for item in page if item.revision <= self.horizons.horizon_of(keys.prefix_of(item.key))
             ]
             await asyncio.sleep(0)
-        put = m.Request(request_put=m.PutRequest(key=self._fence))
         for offset in range(0, len(deleted), _TOGETHER):
-            together = deleted[offset : offset + _TOGETHER]
-            deletes = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in together]
-            await self._client.call_etcd("txn", m.TxnRequest(success=[*deletes, put]))
+            deletes = b"".join(map(delete_key, deleted[offset : offset + _TOGETHER]))
+            await self._client.call_etcd("txn", deletes + put_key(self._fence))
 
     async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
         new_horizons = horizons or self.horizons
         new_horizons.looked = now
         key = self._layout.marker
-        is_unchanged = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
-        write = m.Request(request_put=m.PutRequest(key=key, value=new_horizons.encode()))
-        fence = m.Request(request_put=m.PutRequest(key=self._fence))
-        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[is_unchanged], success=[write, fence]))
+        writes = put_key(key, new_horizons.encode()) + put_key(self._fence)
+        answer = await self._client.call_etcd("txn", compare_revision(key, revision) + writes)
         if answer.succeeded:
             self.horizons = new_horizons
         return bool(answer.succeeded)

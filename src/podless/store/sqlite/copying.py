@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 from podless.runtime import clock
-from podless.store.contract import LoggedWrite, Store
+from podless.store.contract import NOBODY, LoggedWrite, Store
 from podless.store.sqlite import format
-from podless.store.sqlite.authors import AuthorTable
-from podless.store.sqlite.rows import row_checksum
+from podless.store.sqlite.logrows import AuthorTable, row_checksum
 
 _PAGE = 500  # records in one read
-_STATE = "UPDATE state SET compacted = ?, checksum = ?"
 
 
 async def copy_state(store: Store, revision: int, path: Path) -> int:
@@ -27,19 +28,15 @@ async def copy_state(store: Store, revision: int, path: Path) -> int:
         if not after:
             break
     records.sort(key=lambda record: record.revision)
-    database = format.open_database(path)
-    try:
+    now = int(clock.time() * 1000)
+    with closing(format.open_database(path)) as database:
         database.execute("BEGIN")
-        sequence, now = 0, int(clock.time() * 1000)
-        for key, stored, written, created in records:
-            sequence = max(sequence + 1, written)
-            row = (key, stored.data, stored.offset, written, created, sequence, now, 0, None)
-            database.execute(format.INSERT, (*row, row_checksum(*row)))
-        newest = max(sequence, revision)
-        database.execute(_STATE, (newest, format.checksum_of(newest)))
+        newest = _insert_changes(
+            database,
+            (LoggedWrite(key, written, 0, now, NOBODY, stored, created) for key, stored, written, created in records),
+        )
+        format.write_compacted(database, max(newest, revision))
         database.execute("COMMIT")
-    finally:
-        database.close()
     return len(records)
 
 
@@ -48,21 +45,24 @@ def write_log(changes: Iterable[LoggedWrite], path: Path) -> None:
 
     Raises StoreError, OSError, sqlite3.Error.
     """
-    database = format.open_database(path)
-    authors = AuthorTable()
-    try:
+    with closing(format.open_database(path)) as database:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
-        sequence = at = 0
-        for change in changes:
-            if not sequence:
-                database.execute(_STATE, (change.revision - 1, format.checksum_of(change.revision - 1)))
-            sequence, at = max(sequence + 1, change.revision), max(at, change.at)
-            value, offset = change.stored[:2] if change.stored is not None else (None, 0)
-            number = authors.number_of(database, change.author)
-            audit = change.author.audit or None
-            row = (change.key, value, offset, change.revision, change.created, sequence, at, number, audit)
-            database.execute(format.INSERT, (*row, row_checksum(*row)))
+        remaining = iter(changes)
+        for first in remaining:
+            format.write_compacted(database, first.revision - 1)
+            _insert_changes(database, chain((first,), remaining))
         database.execute("COMMIT")
-    finally:
-        database.close()
+
+
+def _insert_changes(database: sqlite3.Connection, changes: Iterable[LoggedWrite]) -> int:
+    """Insert changes, oldest first, with new sequence numbers. Returns the last one, 0 without changes."""
+    authors, sequence, at = AuthorTable(), 0, 0
+    for change in changes:
+        sequence, at = max(sequence + 1, change.revision), max(at, change.at)
+        value, offset = change.stored[:2] if change.stored is not None else (None, 0)
+        number = authors.number_of(database, change.author)
+        audit = change.author.audit or None
+        row = (change.key, value, offset, change.revision, change.created, sequence, at, number, audit)
+        database.execute(format.INSERT, (*row, row_checksum(*row)))
+    return sequence

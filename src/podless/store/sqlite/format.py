@@ -8,16 +8,18 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from podless.runtime import clock
 from podless.runtime.files import make_private
 from podless.store.contract import StoreDamaged, StoreError
-from podless.store.sqlite import authors, past, refusals, wal
-from podless.store.sqlite.rows import COLUMNS, row_checksum, third_checksum
+from podless.store.sqlite import past, refusals, wal
+from podless.store.sqlite.logrows import AUTHORS_SCHEMA, COLUMNS, row_checksum
 
 FORMAT = 4
 _SUMMED = 3  # the oldest format with checksums
@@ -51,7 +53,7 @@ CREATE TABLE log (
     value BLOB
 );
 CREATE INDEX log_key ON log (key, revision);
-{authors.SCHEMA}
+{AUTHORS_SCHEMA}
 {past.SCHEMA}
 CREATE TABLE state (compacted INTEGER NOT NULL, checksum INTEGER NOT NULL, probes INTEGER NOT NULL);
 PRAGMA application_id = {_APPLICATION};
@@ -127,6 +129,11 @@ def _create_database(name: str) -> sqlite3.Connection:
 def checksum_of(compacted: int) -> int:
     """Return the checksum of the compacted revision."""
     return row_checksum("compacted", None, 0, compacted, 0, 0, 0)
+
+
+def write_compacted(database: sqlite3.Connection, compacted: int) -> None:
+    """Write the compacted revision. Raises sqlite3.Error."""
+    database.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
 
 
 def _create_file(path: Path) -> None:
@@ -254,12 +261,24 @@ def _check_file(database: sqlite3.Connection, path: Path) -> None:
         raise StoreDamaged(f"{path}: the database is damaged ({' '.join(finding.split())}); restore a backup")
 
 
+def _third_checksum(key: Any, value: Any, *numbers: Any) -> int:
+    """Return the checksum of a row of the third format, -1 for an invalid row.
+
+    numbers: offset, revision, created, sequence, and seconds since 1970.
+    """
+    try:
+        head = struct.pack("<6q", *numbers, -1 if value is None else len(value))
+        return crc32(value or b"", crc32(head + key.encode()))
+    except (TypeError, ValueError, AttributeError, struct.error):
+        return -1
+
+
 def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
     """Yield the columns of older rows up to the time, in milliseconds, 0 if unknown. Raises StoreDamaged."""
     for row in database.execute(_OLDER[version][0]):
         if version == _SUMMED:
             *values, at, check = row
-            if third_checksum(*values, at) != check:
+            if _third_checksum(*values, at) != check:
                 raise StoreDamaged(f"the database is damaged: {row[0]!r} at revision {row[3]} is not what was written")
             yield (*values, at * 1000)
         else:
@@ -281,9 +300,9 @@ def _upgrade_database(database: sqlite3.Connection, path: Path, version: int) ->
         compacted = database.execute(_OLDER[version][1]).fetchone()[0]
         if version == _SUMMED:
             check = database.execute("SELECT checksum FROM state").fetchone()[0]
-            if third_checksum("compacted", None, 0, compacted, 0, 0, 0) != check:
+            if _third_checksum("compacted", None, 0, compacted, 0, 0, 0) != check:
                 raise StoreDamaged(f"{path}: the database is damaged (its state); restore a backup")
-        upgraded.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
+        write_compacted(upgraded, compacted)
         upgraded.execute("COMMIT")
         upgraded.close()
         # the log must be empty when the new file gets the name, or SQLite would apply it to that file

@@ -1,7 +1,10 @@
 """States that have left the window of the SQLite engine's log: packed, and kept within the bounds of the history log.
 
 The log keeps a window of whole states for watches. When a row leaves it, the engine either forgets it or moves it here,
-packed as in keyframes.py; pastreader.py reads it.
+packed. pastreader.py reads it.
+
+Every 32nd state of a key is stored whole (a keyframe). The others are deflated with their keyframe as the dictionary,
+which leaves about 60 bytes of 1 KB. Any state can be read from two rows.
 
 A resource has a horizon: states at and after it can be read, and all changes later than it are known. Rows before the
 horizon stay if a later state needs them.
@@ -17,9 +20,8 @@ from operator import itemgetter
 from podless.runtime.dataclass import dataclass
 from podless.store import keys
 from podless.store.contract import StoreError
-from podless.store.history import HistoryBounds, Keep
-from podless.store.sqlite.keyframes import KeyframeCache
-from podless.store.sqlite.rows import Row
+from podless.store.history import HistoryBounds, Keep, pack_value, unpack_value
+from podless.store.sqlite.logrows import Row
 
 SCHEMA = """
 CREATE TABLE resources (
@@ -41,6 +43,8 @@ _ROW = 120  # approximate bytes of a row besides its value and its key
 _STEP = 128  # maximum rows that one step forgets
 _PERIOD = 1000  # milliseconds between two checks whether anything must be forgotten
 _NAMED = 4096  # keys whose numbers are cached
+_INTERVAL = 32  # states from one keyframe of a key to the next
+_CACHED = 4 << 20  # bytes of cached keyframes
 _DROP = -1  # in place of a revision: forget the whole resource
 
 
@@ -311,3 +315,62 @@ class PackedHistory:
                 self._names.pop(key[0], None)
                 self._keyframes.drop_keyframe(name)
         return deleted, int(size) + deleted * _ROW
+
+
+class KeyframeCache:
+    """A cache of the last keyframe of each key. Methods raise sqlite3.Error."""
+
+    def __init__(self) -> None:
+        # by the key's number: revision of its keyframe, value, number of states that refer to it
+        self._frames: dict[int, tuple[int, bytes, int]] = {}
+        self._size = 0
+
+    def clear(self) -> None:
+        """Drop all cached keyframes, because the database may have others."""
+        self._frames.clear()
+        self._size = 0
+
+    def pack_value(
+        self, database: sqlite3.Connection, name: int, revision: int, value: bytes | None, *, first: bool
+    ) -> tuple[int, bytes | None]:
+        """Return the revision of a value's keyframe (0 if the value is a keyframe itself), and the value to store.
+
+        first: the object has no keyframe yet.
+        """
+        if value is None:
+            self.drop_keyframe(name)
+            return 0, None
+        frame = None if first else self._read_frame(database, name)
+        if frame is not None and frame[2] < _INTERVAL:
+            packed = pack_value(value, frame[1])
+            if len(packed) * 2 < len(value):
+                self._frames[name] = (frame[0], frame[1], frame[2] + 1)
+                return frame[0], packed
+        self.drop_keyframe(name)
+        self._frames[name] = (revision, value, 0)
+        self._size += len(value)
+        while self._size > _CACHED and len(self._frames) > 1:
+            self.drop_keyframe(next(iter(self._frames)))
+        return 0, pack_value(value)
+
+    def drop_keyframe(self, name: int) -> None:
+        """Drop the cached keyframe of a key."""
+        frame = self._frames.pop(name, None)
+        if frame is not None:
+            self._size -= len(frame[1])
+
+    def _read_frame(self, database: sqlite3.Connection, name: int) -> tuple[int, bytes, int] | None:
+        frame = self._frames.get(name)
+        if frame is not None:
+            return frame
+        newest = "SELECT revision, base, value IS NULL FROM past WHERE name = ? ORDER BY revision DESC LIMIT 1"
+        row = database.execute(newest, (name,)).fetchone()
+        if row is None or row[2]:
+            return None
+        base = row[1] or row[0]
+        statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
+        since = database.execute("SELECT count(*) FROM past WHERE name = ? AND revision > ?", (name, base)).fetchone()
+        value = unpack_value(database.execute(statement, (name, base)).fetchone()[0])
+        self._frames[name] = frames = (base, value, since[0])
+        self._size += len(value)
+        return frames

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection
 
 from podless.store import keys
 from podless.store.contract import StoreDamaged
-from podless.store.packing import unpack_value
+from podless.store.history import unpack_value
+from podless.store.sqlite.logrows import Row, verify_row
 from podless.store.sqlite.past import PastResource
-from podless.store.sqlite.rows import Row, verify_row
 
 END = 1 << 62  # above all sequence numbers
 # the place of a change: (sequence number, key number, revision); both 0 in the log
@@ -39,7 +40,13 @@ ORDER BY sequence DESC LIMIT ?
 
 def find_revision_at(database: sqlite3.Connection, resources: Collection[PastResource], at: int) -> int:
     """Return the newest packed revision that was written at or before `at` (ms since 1970), 0 for none."""
-    return max((_find_revision(database, resource, at) for resource in resources if resource.rows), default=0)
+    statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
+    statement += "ORDER BY sequence DESC LIMIT 1"
+
+    def search_resource(number: int) -> int:
+        return search_revision(lambda maximum: database.execute(statement, (number, maximum)).fetchone(), at)
+
+    return max((search_resource(resource.number) for resource in resources if resource.rows), default=0)
 
 
 def find_time_of(database: sqlite3.Connection, resources: Collection[PastResource], revision: int) -> int:
@@ -47,12 +54,6 @@ def find_time_of(database: sqlite3.Connection, resources: Collection[PastResourc
     statement = "SELECT at FROM past WHERE resource = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
     rows = (database.execute(statement, (resource.number, revision)).fetchone() for resource in resources)
     return min((int(row[0]) for row in rows if row is not None), default=0)
-
-
-def _find_revision(database: sqlite3.Connection, resource: PastResource, at: int) -> int:
-    statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
-    statement += "ORDER BY sequence DESC LIMIT 1"
-    return search_revision(lambda maximum: database.execute(statement, (resource.number, maximum)).fetchone(), at)
 
 
 def search_revision(read: Callable[[int], tuple[int, int, int] | None], at: int, after: int = 0) -> int:
@@ -124,23 +125,23 @@ def find_places(
     return rows if len(rows) == limit else None
 
 
-def merge_places(
-    database: sqlite3.Connection, prefix: str, before: int, after: int, limit: int
-) -> Generator[None, None, list[Place]]:
-    """Return the same as `find_places`, from the newest rows of each key. Yields every few milliseconds."""
+async def merge_places(
+    database: Callable[[], sqlite3.Connection], prefix: str, before: int, after: int, limit: int
+) -> list[Place]:
+    """Return the same as `find_places`, from the newest rows of each key. Pauses every few milliseconds."""
     bounds = (prefix, keys.prefix_end(prefix))
     heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
-    for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
-        heads += [(-row[0], name, row[2]) for row in _find_places_of_name(database, name, before, after, 1)]
+    for (name,) in database().execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
+        heads += [(-row[0], name, row[2]) for row in _find_places_of_name(database(), name, before, after, 1)]
         if time.perf_counter() > end:
-            yield
+            await asyncio.sleep(0)
             end = time.perf_counter() + _SLICE
     heapq.heapify(heads)
     places: list[Place] = []
     while heads and len(places) < limit:
         sequence, name, revision = heads[0]
         places.append((-sequence, name, revision))
-        for row in _find_places_of_name(database, name, -sequence, after, 1):
+        for row in _find_places_of_name(database(), name, -sequence, after, 1):
             heapq.heapreplace(heads, (-row[0], name, row[2]))
             break
         else:

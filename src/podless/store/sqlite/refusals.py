@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from podless.store.contract import DiskFull, StoreDamaged, StoreError, StoreInUse
@@ -24,11 +26,15 @@ def make_open_error(error: sqlite3.Error | UnicodeError, path: Path) -> StoreErr
     return StoreDamaged(f"{path}: not a podless database, or a damaged one ({describe_error(error)})")
 
 
-def make_read_error(error: sqlite3.Error) -> StoreError:
-    """Return the error for a failed read."""
-    if _error_code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
-        return StoreDamaged(f"the database is damaged ({error}); restore a backup")
-    return StoreError(f"the database failed to read: {error}")
+@contextmanager
+def convert_read_errors() -> Iterator[None]:
+    """Raise StoreError for an sqlite3.Error of the block, which reads."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if _error_code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
+            raise StoreDamaged(f"the database is damaged ({error}); restore a backup") from None
+        raise StoreError(f"the database failed to read: {error}") from None
 
 
 def make_write_error(error: Exception) -> StoreError:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from time import perf_counter as _clock
@@ -33,6 +34,7 @@ from podless.store.contract import (
     Operation,
     Record,
     RevisionConflict,
+    Store,
     StoreChange,
     StoreDamaged,
     StoreError,
@@ -40,15 +42,14 @@ from podless.store.contract import (
 from podless.store.engines import StoreSettings
 from podless.store.history import HistoryBounds, Keep
 from podless.store.keys import StoredValue
-from podless.store.sqlite import format, logreader, refusals, upkeep
-from podless.store.sqlite.authors import AuthorTable
+from podless.store.sqlite import format, logrows, refusals
 from podless.store.sqlite.changelog import SQLiteChangeLog
 from podless.store.sqlite.checkpoints import Checkpoints
 from podless.store.sqlite.disk import DiskSpace
 from podless.store.sqlite.format import reject_foreign as reject_foreign
+from podless.store.sqlite.logrows import AuthorTable, Row, read_row, read_rows, row_checksum
 from podless.store.sqlite.past import PackedHistory
-from podless.store.sqlite.rows import Row, read_row, read_rows, row_checksum
-from podless.store.sqlite.window import HistoryWindow
+from podless.store.sqlite.window import HistoryWindow, probe_write
 
 log = logging.getLogger("podless")
 
@@ -77,8 +78,8 @@ _Commits = Sequence[Sequence[Operation]]  # a chain
 _Waiting = tuple[_Commits, Author, asyncio.Future[Any], bool]
 
 
-class SQLiteStore:
-    """A store in one SQLite database. Implements contract.Store.
+class SQLiteStore(Store):
+    """A store in one SQLite database.
 
     path: the database file, None to keep everything in memory. keep: how much history is kept for watches; older
     history is forgotten in the background, and its space in the file is freed. bounds: what is packed and kept for
@@ -120,7 +121,6 @@ class SQLiteStore:
 
     @property
     def compacted_revision(self) -> int:
-        """The newest compacted revision."""
         return self._window.compacted
 
     async def open(self) -> None:
@@ -180,21 +180,18 @@ class SQLiteStore:
             self._database = self._cursor = None
 
     def has_newest(self, revision: int) -> bool:
-        """Return whether no client can have seen a later change: always True."""
         return True
 
     async def read_revision(self) -> int:
-        """Return the revision of the newest durable commit."""
         return self._revision
 
     async def check_health(self) -> None:
-        """Raise StoreError if the database cannot be read, or writes fail."""
-        logreader.read_state(self._open_database(), _NOWHERE, self._revision, limit=1)
+        logrows.read_state(self._open_database(), _NOWHERE, self._revision, limit=1)
         self._disk.check_files()
         if self._disk.refused:
             self._regain_reserve()
             try:
-                upkeep.probe_write(self._open_database())
+                probe_write(self._open_database())
             except sqlite3.Error as error:
                 raise refusals.make_write_error(error) from None
             self._disk.note_success()
@@ -212,7 +209,6 @@ class SQLiteStore:
         self._watches = [entry for entry in self._watches if entry is not watch]
 
     def commit(self, operations: Sequence[Operation]) -> asyncio.Future[int]:
-        """Write durably and return the revision. Raises RevisionConflict, or StoreError if the disk fails."""
         return self._queue_chain((operations,), alone=True)
 
     def commit_chain(self, commits: _Commits) -> asyncio.Future[list[int]]:
@@ -352,11 +348,9 @@ class SQLiteStore:
         return outcomes, changes
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
-        """Return all records under `prefix` now, and the revision of that state."""
         return self._read_state(prefix, self._revision), self._revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return all records under `prefix` as they were at `revision`. Raises HistoryCompacted."""
         records = self._read_state(prefix, revision)
         if revision >= self._window.compacted:
             return records
@@ -365,33 +359,28 @@ class SQLiteStore:
 
     def _read_state(self, prefix: str, revision: int) -> list[Record]:
         with pause_gc():
-            return read_rows(logreader.read_state(self._open_database(), prefix, revision))
+            return read_rows(logrows.read_state(self._open_database(), prefix, revision))
 
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
     ) -> tuple[list[Record], str]:
-        """Return records of the state at a revision, in key order, after the key `after`. Raises HistoryCompacted."""
-        rows, end = logreader.read_page(self._open_database(), prefix, revision, after, limit)
+        rows, end = logrows.read_page(self._open_database(), prefix, revision, after, limit)
         if revision >= self._window.compacted:
             return read_rows(rows), end
         packed, last = await self.changelog.read_state(prefix, revision, after, limit)
         end = min(filter(None, (end, last)), default="")
         return [record for record in _merge_packed(read_rows(rows), packed) if not end or record.key <= end], end
 
-    def hold_history(self) -> Callable[[], None]:
-        """Keep all history until the returned function is called."""
-        return self._window.hold_history()
+    def hold_history(self) -> ExitStack:
+        return self._window.holds.add()
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        """Make every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
             self._revision, self._sequence = revision, max(revision, self._sequence)
         self._window.move_to(self._revision)
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all later changes under `prefix`, each with the state that it replaced. Raises HistoryCompacted."""
-        let_go = self.hold_history()
-        try:
+        with self.hold_history():
             changes: list[StoreChange] = []
             end, sequence, read = self._revision, after, 0
             while True:
@@ -399,7 +388,7 @@ class SQLiteStore:
                 for row in rows:
                     if row[3] > end:  # written during this read
                         return changes
-                    before = logreader.read_before(self._open_database(), row[0], row[3])
+                    before = logrows.read_before(self._open_database(), row[0], row[3])
                     changes.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
                     read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
                     if read > _MAX_READ_BYTES:
@@ -410,21 +399,17 @@ class SQLiteStore:
                 if len(rows) < _TOGETHER:
                     return changes
                 sequence = rows[-1][5]
-        finally:
-            let_go()
 
     def _read_changes(self, prefix: str, after: int, sequence: int, limit: int = -1) -> list[Row]:
         """Return rows later than a revision and than a sequence number. Raises HistoryCompacted."""
         if after < self._window.compacted:
             raise HistoryCompacted(self._window.compacted)
-        return logreader.read_changes(self._open_database(), prefix, after, sequence, limit)
+        return logrows.read_changes(self._open_database(), prefix, after, sequence, limit)
 
     async def compact(self, revision: int) -> None:
-        """Forget the states that were replaced or deleted at or before `revision`."""
         self._window.move_to(min(revision, self._revision))
 
     def read_figures(self) -> dict[str, int]:
-        """Return the figures of the engine: sizes in bytes, times in seconds since 1970."""
         database = self._open_database()
         size = 1
         for pragma in ("page_count", "page_size"):
@@ -457,7 +442,7 @@ def _plan_commit(
         if length is None:
             actual, created, length = 0, revision, 0
         if (actual != expect and (expect != FOLLOWING or actual != last)) or (stored is None and not actual):
-            raise RevisionConflict(key, read_row(logreader.read_before(cursor.connection, key, revision)))
+            raise RevisionConflict(key, read_row(logrows.read_before(cursor.connection, key, revision)))
         if stored is not KEPT:
             rows.append((key, stored, created, length))
     return rows

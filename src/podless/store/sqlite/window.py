@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from podless.store.contract import StoreError
-from podless.store.history import History, HistoryClock, Keep
-from podless.store.sqlite import refusals, upkeep
+from podless.store.history import History, HistoryClock, HistoryHolds, Keep
+from podless.store.sqlite import refusals
 from podless.store.sqlite.checkpoints import Checkpoints
 from podless.store.sqlite.disk import DiskSpace
+from podless.store.sqlite.format import write_compacted
+from podless.store.sqlite.logrows import COLUMNS
 from podless.store.sqlite.past import PackedHistory
 
 _TEND = 10.0  # seconds between two checks for maintenance without writes
@@ -22,6 +24,17 @@ _BUSY = 10
 _LOOK = 0.05
 _LATER = 2
 _PACE = 500  # revisions that one step forgets on a full disk
+# reads only rows written between the two revisions, so the cost is in proportion to these writes
+_REPLACED = """
+DELETE FROM log WHERE sequence IN (
+    SELECT older.sequence FROM log AS newer JOIN log AS older
+    ON older.key = newer.key AND older.revision < newer.revision
+    WHERE newer.sequence > :old AND newer.sequence <= :new
+)
+"""
+_DELETED = "DELETE FROM log WHERE value IS NULL AND sequence > :old AND sequence <= :new"
+_PAGES = 512  # pages of the file that one step frees
+_FREE = 4  # pages are freed if more than one in so many is free
 
 
 class HistoryWindow:
@@ -43,6 +56,7 @@ class HistoryWindow:
         self.compacted = 0
         self.history = History(keep)
         self.clock = HistoryClock()
+        self.holds = HistoryHolds()
         self._past = past
         self._disk = disk
         self._checkpoints = checkpoints
@@ -51,7 +65,6 @@ class HistoryWindow:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False  # background work has another step to do
-        self._hold_count = 0  # readers of one state over time, for which history is kept
         self._writes = 0  # number of writes since the last check
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -64,14 +77,6 @@ class HistoryWindow:
         if self._timer is not None:
             self._timer.cancel()
         self._loop = None
-
-    def hold_history(self) -> Callable[[], None]:
-        """Keep all history until the returned function is called."""
-        self._hold_count += 1
-        return self._let_go
-
-    def _let_go(self) -> None:
-        self._hold_count -= 1
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
         """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970.
@@ -87,7 +92,7 @@ class HistoryWindow:
         if revision <= self.compacted:
             return
         try:
-            upkeep.forget_history(self._database(), self.compacted, revision, self._past, full=self._disk.full)
+            forget_history(self._database(), self.compacted, revision, self._past, full=self._disk.full)
         except sqlite3.Error as error:
             raise refusals.make_write_error(error) from None
         self.compacted = revision
@@ -109,7 +114,7 @@ class HistoryWindow:
 
     def _run_step(self) -> None:
         self._busy = False
-        if self._loop is None or self._hold_count:
+        if self._loop is None or self.holds.count:
             return
         began = self._loop.time()
         if self._may_postpone():
@@ -138,16 +143,83 @@ class HistoryWindow:
         now, full = self.clock.next_time(), self._disk.full
         # on a full disk, history is forgotten first
         due = min(self._newest(), self.compacted + _PACE) if full else self.history.find_due(now // 1000)
-        if full and upkeep.forget_past(database, self._past, now, full=True):
+        if full and forget_past(database, self._past, now, full=True):
             return True
         if due > self.compacted:
             self.move_to(due)
             return True
-        if upkeep.forget_past(database, self._past, now):
+        if forget_past(database, self._past, now):
             return True
         if self._checkpoints.running:  # it could make the file smaller later, which would look like damage
             return False
-        has_more = upkeep.shrink_file(database, as_much=full)
+        has_more = shrink_file(database, as_much=full)
         if has_more or full:
             self._disk.note_shrunk()
         return has_more
+
+
+def forget_history(
+    database: sqlite3.Connection, old: int, new: int, past: PackedHistory, *, full: bool = False
+) -> None:
+    """Forget states that were replaced or deleted after `old`, up to the revision `new`. Raises sqlite3.Error."""
+    with _change_past(database, past):
+        between = {"old": old, "new": new}
+        if full or not past.keeps_any:
+            past.skip_to(database, new)
+            database.execute(_REPLACED, between)
+            database.execute(_DELETED, between)
+        else:
+            rows = database.execute(f"{_REPLACED} RETURNING {COLUMNS}", between).fetchall()
+            rows += database.execute(f"{_DELETED} RETURNING {COLUMNS}", between).fetchall()
+            past.pack_rows(database, rows, old)
+        write_compacted(database, new)
+
+
+@contextmanager
+def _change_past(database: sqlite3.Connection, past: PackedHistory) -> Iterator[None]:
+    """Run the block in a transaction, without waiting for the disk. An error restores `past`."""
+    database.execute("PRAGMA synchronous = NORMAL")
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        yield
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+            past.reload_state(database)
+        database.execute("PRAGMA synchronous = FULL")
+
+
+def forget_past(database: sqlite3.Connection, past: PackedHistory, now: int, *, full: bool = False) -> bool:
+    """Forget packed states beyond the bounds, by one step. Returns whether there were any. Raises sqlite3.Error.
+
+    now: milliseconds since 1970. full: the disk is full, so all states are forgotten.
+    """
+    due = past.find_due(database, now, full=full)
+    if due is None:
+        return False
+    with _change_past(database, past):
+        past.forget_before(database, *due)
+    return True
+
+
+def shrink_file(database: sqlite3.Connection, *, as_much: bool = False) -> bool:
+    """Make the file smaller by one step if much of it is free. Returns whether it was. Raises sqlite3.Error.
+
+    as_much: also if little is free, and the write-ahead log, too, because the disk is full.
+    """
+    free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    if as_much and not free:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return False
+    if not as_much and (free <= _PAGES or free * _FREE <= pages):
+        return False
+    # a script runs to its end; execute() would stop after the first page, because the statement has no columns
+    database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # only the checkpoint makes the file itself shorter
+    return True
+
+
+def probe_write(database: sqlite3.Connection) -> None:
+    """Write a counter to test writes: unchanged data would not be written. Raises sqlite3.Error."""
+    database.execute("UPDATE state SET probes = probes + 1")

@@ -38,13 +38,13 @@ async def test_large_updates_leave_a_small_file(tmp_path: Path) -> None:
 async def test_history_that_is_held_stays() -> None:
     store = SQLiteStore(keep=Keep(count=10))
     await store.open()
-    let_go = store.hold_history()
+    hold = store.hold_history()
     revision = await put(store, "/g/r/a", b"1")
     first = revision
     for _ in range(100):
         revision = await put(store, "/g/r/a", b"1", expect=revision)
     assert len(await store.read_range_at("/g/", first)) == 1
-    let_go()
+    hold.close()
     while store.compacted_revision < first:
         store._window._run_maintenance()
         await asyncio.sleep(0)
@@ -96,7 +96,7 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
     await store.check_health()
     assert not store._disk.refused
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("podless.store.sqlite.upkeep.probe_write", _full)
+        patched.setattr("podless.store.sqlite.store.probe_write", _full)
         store._disk.refused = "database or disk is full"
         with pytest.raises(StoreFull):
             await store.check_health()
