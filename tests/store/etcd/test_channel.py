@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from podless.store.etcd import channel as rpc
-from podless.store.etcd.channel import Channel, ChannelError
-from podless.store.etcd.hpack import encode_headers
+from podless.store.etcd.channel import Channel, ChannelError, encode_headers
 
 PREFACE = 24
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9

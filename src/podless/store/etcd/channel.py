@@ -10,11 +10,11 @@ import asyncio
 import math
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 from urllib.parse import unquote
 
-from podless.store.etcd import hpack
+import hpack
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _HEAD = struct.Struct(">HBBBL")  # head of a frame: length (two fields), type, flags, stream
@@ -28,6 +28,7 @@ _REFUSED, _CANCEL = 7, 8  # error codes of a reset stream
 _ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the highest stream number
 _CREDIT = 1 << 24  # bytes read until the peer gets more credit
 _LARGEST = 1 << 30  # maximum bytes of an answer
+_CACHED = 256  # cached header blocks
 _FRAME_SIZE = 1 << 14  # bytes of a frame, if the peer does not allow longer ones
 _OWED = 0.01  # seconds that an acknowledgement waits for data to be sent with it
 _PONG = 0.5  # seconds before a ping is answered; etcd sends its next ping with the answer after that
@@ -87,7 +88,8 @@ class Channel(asyncio.Protocol):
         self.closed: asyncio.Future[None] = self.loop.create_future()
         self._fields = [(":method", "POST"), (":scheme", "https" if secure else "http"), (":authority", authority)]
         self._heads: dict[str, bytes] = {}
-        self._decoder = hpack.HeaderDecoder()
+        self._decoder = hpack.Decoder()
+        self._decoded: dict[bytes, dict[bytes, bytes]] = {}
         self._transport: asyncio.Transport | None = None
         self._incomplete = b""
         self._calls: dict[int, ChannelCall] = {}
@@ -137,7 +139,7 @@ class Channel(asyncio.Protocol):
                 else:
                     self._write_frame(kind, flags, number & _ROOM, data[at + 9 : end])
                 at = end
-        except (ValueError, IndexError, struct.error) as error:
+        except (ValueError, IndexError, struct.error, hpack.HPACKError) as error:
             self._end_calls(f"the peer does not speak HTTP/2: {error}")
             return
         self._incomplete = data[at:] if at else data
@@ -196,7 +198,7 @@ class Channel(asyncio.Protocol):
             self._block = number, flags, block
             return
         self._has_news = True
-        fields = self._decoder.decode_block(block)
+        fields = self._decode_block(block)
         call = self._calls.get(number)
         if call is None:
             return
@@ -209,6 +211,18 @@ class Channel(asyncio.Protocol):
         elif flags & _ENDS or fields.get(b":status", b"200") != b"200":
             text = fields.get(b":status", b"").decode("latin-1")
             self._finish_call(call, ChannelError(UNAVAILABLE, f"the peer answers {text}"))
+
+    def _decode_block(self, block: bytes) -> dict[bytes, bytes]:
+        """Return the fields of a header block; the last one of a name counts. Most blocks have come before."""
+        table = self._decoder.header_table  # the dynamic table, which etcd does not use, as it was asked
+        fields = self._decoded.get(block)
+        if fields is not None and not table.dynamic_entries:
+            return fields
+        is_alone, limit = not table.dynamic_entries, table.maxsize
+        fields = {bytes(name): bytes(value) for name, value in self._decoder.decode(block, raw=True)}
+        if is_alone and not table.dynamic_entries and limit == table.maxsize and len(self._decoded) < _CACHED:
+            self._decoded[block] = fields
+        return fields
 
     def _take_continuation(self, flags: int, number: int, body: bytes) -> None:
         if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
@@ -267,7 +281,7 @@ class Channel(asyncio.Protocol):
             # with this header, a member that has lost its leader ends the stream, so that the client asks another
             # member
             extra_headers += [("hasleader", "true")] if take is not None else []
-            head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *extra_headers])
+            head = self._heads[path] = encode_headers([*self._fields, (":path", path), *extra_headers])
         call = ChannelCall(self, self._next, self._initial, take)
         self._next += 2
         if self._next > _ROOM:
@@ -388,6 +402,11 @@ class Channel(asyncio.Protocol):
         for call in list(self._calls.values()):
             self._finish_call(call, ChannelError(UNAVAILABLE, reason))
         self._queue.clear()
+
+
+def encode_headers(fields: Iterable[tuple[str, str]]) -> bytes:
+    """Return a header block with these fields, which the peer does not index."""
+    return hpack.Encoder().encode((hpack.NeverIndexedHeaderTuple(*field) for field in fields), huffman=False)
 
 
 def _make_frame(kind: int, flags: int, number: int, body: bytes) -> bytes:
