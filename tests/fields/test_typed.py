@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from podless.fields import sets, typed
 from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves, collect_whole
-from podless.fields.combine import merge_values
+from podless.fields.combine import merge_values, remove_fields
 from podless.fields.compare import compare_values
-from podless.fields.merge import remove_fields
+from podless.fields.merge import name_members, reconcile_set
 from podless.fields.overlay import Overlay, lay_over
-from podless.fields.reconcile import name_members, reconcile_set
 from podless.fields.typed import SchemaMisfit, schema_shape, struct_shape
 from podless.structs.structfiles import load_struct
 

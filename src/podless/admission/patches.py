@@ -81,7 +81,8 @@ def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Obj
         check_value(obj, shape, repeats=True)
     except SchemaMisfit as misfit:
         raise InvalidChange(f"failed to convert original object to typed object: {misfit}") from None
-    return combine.merge_values(obj, applied, shape)
+    merged: Object = combine.merge_values(obj, applied, shape)
+    return merged
 
 
 def _find_shape(kind: Kind, version: Version, subresource: str) -> Shape:

@@ -1,31 +1,28 @@
-"""Merges an applied configuration into an object. Nothing is removed, and applied values win.
+"""Merges an applied configuration into an object, and removes fields from it.
 
-Source: sigs.k8s.io/structured-merge-diff typed (merge).
+Source: sigs.k8s.io/structured-merge-diff typed (merge, remove). From v6.3.2 on, maps and lists that a removal empties
+stay empty; before, they became null.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.items import name_items
+from podless.fields.items import make_element, name_items
+from podless.fields.sets import Fields, is_member
 from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 
 _ABSENT: Any = object()
 _LEAVES = SCALARS["untyped"] - {NONE}  # values of these types replace any other value
 
 
-def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the live object with the applied one merged into it. Both must fit the shape; neither is changed.
+def merge_values(live: Any, applied: Any, shape: Shape) -> Any:
+    """Return the live value with the applied one merged into it. Both must fit the shape; neither is changed.
 
-    Lists get the order of the applied one, as far as it determines one.
+    Nothing is removed, and applied values win. Lists get the order of the applied one, as far as it determines one.
     """
-    merged: dict[str, Any] = merge_value(live, applied, shape)
-    return merged
-
-
-def merge_value(live: Any, applied: Any, shape: Shape) -> Any:
-    """Return a value merged from a live and an applied one. Neither is changed."""
     if live is _ABSENT:
         return applied
     decides = live if applied is None and shape.single else applied  # null is treated as having the other value's type
@@ -48,7 +45,7 @@ def _combine_maps(live: Any, applied: Any, form: MapShape) -> Any:
         if type(item) not in _LEAVES and key in left:
             shape = form.find_child(key)[1]
             if shape is not None:
-                merged[key] = merge_value(left[key], item, shape)
+                merged[key] = merge_values(left[key], item, shape)
     return merged
 
 
@@ -56,8 +53,7 @@ def _combine_lists(live: Any, applied: Any, form: ListShape) -> Any:
     left, right = (value if type(value) is list else [] for value in (live, applied))
     if not form.associative or not (left or right):
         return applied
-    merged = _Merging(left, right, form).merge_lists()
-    return merged if merged else applied
+    return _Merging(left, right, form).merge_lists() or applied
 
 
 class _Merging:
@@ -110,5 +106,47 @@ class _Merging:
         self.taken_names.add(name)
         if self.shared and self.shared[-1] == name:
             self.shared.pop()
-        merged = merge_value(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
-        self.result.append(merged)
+        self.result.append(merge_values(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item))
+
+
+def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
+    """Return the value without the fields of a set. The given value is not changed.
+
+    If the set names only a part of a leaf, the whole leaf is emptied.
+    """
+    if not fields:
+        return value
+    if type(value) is dict and shape.map is not None:
+        return _keep_map(value, fields, shape.map)
+    if type(value) is list and shape.list is not None:
+        return _keep_list(value, fields, shape.list)
+    return value
+
+
+def _keep_map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
+    remaining: dict[str, Any] = {}
+    if form.atomic:
+        return remaining if has("EmptiedFields") else None
+    charge(len(value))
+    for key, item in value.items():
+        name, shape, _ = form.find_child(key)
+        node = fields.get(name)
+        if node is None:
+            remaining[key] = item
+        elif not is_member(node):
+            remaining[key] = item if shape is None else remove_fields(item, node, shape)
+    return remaining if remaining or has("EmptiedFields") else None
+
+
+def _keep_list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
+    remaining: list[Any] = []
+    if not form.associative:
+        return remaining if has("EmptiedFields") else None
+    charge(len(value))
+    for item in value:
+        node = fields.get(make_element(form, item))
+        if node is None:
+            remaining.append(item)
+        elif not is_member(node):
+            remaining.append(remove_fields(item, node, form.item))
+    return remaining if remaining or has("EmptiedFields") else None

@@ -12,7 +12,7 @@ from podless.codec import gotext, serializer
 from podless.fields import kubectl, sets
 from podless.fields.check import check_value, raise_faults
 from podless.fields.collect import collect_created
-from podless.fields.compare import Comparison, compare_values
+from podless.fields.compare import Comparison, compare_values, equal_values, find_replaced
 from podless.fields.elements import format_element_path
 from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own, find_merged
 from podless.fields.merge import apply_owned as merge_apply
@@ -20,7 +20,6 @@ from podless.fields.merge import update_owned as merge_update
 from podless.fields.overlay import lay_over
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
-from podless.fields.values import equal_values, find_replaced
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MAX_MANAGER
 from podless.runtime.bounded import bounded_cache
@@ -37,7 +36,6 @@ Times = dict[FieldOwner, str | None]
 BEFORE_APPLY = "before-first-apply"
 _ANCIENT = "ancient-changes"
 _MAX_UPDATES = 10  # maximum separate entries of updates; older ones are merged
-_SELF = FieldOwner("", "", "", "")  # a placeholder for the update in progress
 
 
 class ApplyConflict(APIError):
@@ -285,10 +283,8 @@ def _update_owners(
     if target.custom and not settled and old is not target.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
             check_value(state, target.get_shape(target.version), repeats=True)
-    owners = merge_update(target, old, new, owners, _SELF, settled=settled, compared=compared)
-    written = owners.pop(_SELF, None)
-    fields = sets.subtract_set(written.fields, UNOWNED) if written is not None else {}
-    if fields:
+    owners, fields = merge_update(target, old, new, owners, settled=settled, compared=compared)
+    if fields := sets.subtract_set(fields, UNOWNED):
         owned = owners.get(owner)
         owners[owner] = Owned(sets.unite_sets(fields, owned.fields) if owned is not None else fields, target.version)
         times[owner] = now

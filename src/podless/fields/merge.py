@@ -8,68 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.fields import sets
 from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves
-from podless.fields.compare import Comparison, compare_values
-from podless.fields.items import make_element
+from podless.fields.combine import remove_fields
+from podless.fields.compare import Comparison, compare_values, equal_values
 from podless.fields.overlay import Overlay
-from podless.fields.reconcile import name_members, reconcile_set
-from podless.fields.sets import Fields, Path, is_member
-from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Shape
-from podless.fields.values import equal_values
+from podless.fields.sets import LEAF, SELF, Fields, Path, is_member
+from podless.fields.typed import DEDUCED, UNOWNED, SchemaMisfit, Shape
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import MAX_UNCHARGED, charge
-from podless.runtime.release import has
-
-# removes fields from an object. Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on, emptied
-# maps and lists stay empty; before, they became null.
-
-
-def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
-    """Return the value without the fields of a set. The given value is not changed.
-
-    If the set names only a part of a leaf, the whole leaf is emptied.
-    """
-    if not fields:
-        return value
-    if type(value) is dict and shape.map is not None:
-        return _keep_map(value, fields, shape.map)
-    if type(value) is list and shape.list is not None:
-        return _keep_list(value, fields, shape.list)
-    return value
-
-
-def _keep_map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
-    remaining: dict[str, Any] = {}
-    if form.atomic:
-        return remaining if has("EmptiedFields") else None
-    charge(len(value))
-    for key, item in value.items():
-        name, shape, _ = form.find_child(key)
-        node = fields.get(name)
-        if node is None:
-            remaining[key] = item
-        elif not is_member(node):
-            remaining[key] = item if shape is None else remove_fields(item, node, shape)
-    return remaining if remaining or has("EmptiedFields") else None
-
-
-def _keep_list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
-    remaining: list[Any] = []
-    if not form.associative:
-        return remaining if has("EmptiedFields") else None
-    charge(len(value))
-    for item in value:
-        node = fields.get(make_element(form, item))
-        if node is None:
-            remaining.append(item)
-        elif not is_member(node):
-            remaining.append(remove_fields(item, node, form.item))
-    return remaining if remaining or has("EmptiedFields") else None
 
 
 class FieldOwner(NamedTuple):
@@ -162,45 +113,23 @@ def changed_own(target: WriteTarget, compared: Comparison, owned: Fields) -> Fie
 
 
 def update_owned(
-    target: WriteTarget,
-    old: Object,
-    new: Object,
-    owners: Owners,
-    owner: FieldOwner,
-    *,
-    settled: bool = False,
-    compared: Comparison | None = None,
-) -> Owners:
-    """Return the owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
+    target: WriteTarget, old: Object, new: Object, owners: Owners, *, settled: bool, compared: Comparison | None
+) -> tuple[Owners, Fields]:
+    """Return the owners before an update, without what the update takes from them, and the fields that it changes.
 
-    settled: the owners' fields fit the present schema. compared: the comparison of the two states, if available.
+    settled: the owners' fields fit the present schema. compared: the comparison of the two states, if available. Raises
+    SchemaMisfit.
     """
-    if not owners:  # usually a new object: no manager can lose fields
-        compared = compared or compare_values(old, new, target.get_shape(target.version))
-        owned = target.drop(sets.unite_sets(compared.modified, compared.added), target.version)
-        return {owner: Owned(owned, target.version)} if owned else {}
-    owners = _reconcile_owners(target, old, owners, settled)
+    if owners:
+        owners = _reconcile_owners(target, old, owners, settled)
     compared = compared or compare_values(old, new, target.get_shape(target.version))
-    owners = _settle_owners(target, old, new, owners, owner, compared, force=True)
-    owned_before = owners[owner].fields if owner in owners else {}
-    changed = sets.unite_sets(compared.modified, compared.added)
-    owned = target.drop(sets.unite_sets(sets.subtract_set(owned_before, compared.removed), changed), target.version)
-    if owned:
-        owners[owner] = Owned(owned, target.version)
-    else:
-        owners.pop(owner, None)
-    return owners
+    if owners:
+        owners = _settle_owners(target, old, new, owners, None, compared, force=True)
+    return owners, target.drop(sets.unite_sets(compared.modified, compared.added), target.version)
 
 
 def apply_owned(
-    target: WriteTarget,
-    live: Object,
-    laid: Overlay,
-    owners: Owners,
-    owner: FieldOwner,
-    *,
-    force: bool,
-    settled: bool = False,
+    target: WriteTarget, live: Object, laid: Overlay, owners: Owners, owner: FieldOwner, *, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
     """Return the object after an apply (None if it does not change) and its owners.
 
@@ -226,7 +155,7 @@ def find_merged(live: Object, merged: Object, compared: Comparison) -> Object | 
     return None if not any(compared) and equal_values(live, merged) else merged
 
 
-def _reconcile_owners(target: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
+def _reconcile_owners(target: WriteTarget, obj: Object, owners: Owners, settled: bool) -> Owners:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     result: Owners = {}
     served: dict[str, bool] = {}
@@ -257,54 +186,41 @@ def _settle_owners(
     old: Object,
     new: Object,
     owners: Owners,
-    owner: FieldOwner,
+    owner: FieldOwner | None,
     compared: Comparison,
     *,
     force: bool,
 ) -> Owners:
-    """Return the owners, each without the fields that another manager changed or removed. Raises Conflicts."""
+    """Return the owners, all but `owner` without the fields that a write changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
         return {other_owner: owned for other_owner, owned in owners.items() if owned.fields}
-    by_version = {target.version: _drop_reset(target, compared, target.version)}
-    changed: dict[str, Fields] = {}
-    lost_by_owner: dict[FieldOwner, Fields] = {}
+    changes: dict[str, tuple[Fields, Fields]] = {}  # by version: the fields changed or added, and those removed
+    lost: dict[FieldOwner, Fields] = {}
     if len(owners) > MAX_UNCHARGED:
         charge(len(owners))
-    for other_owner, owned in owners.items():
+    for other_owner, (fields, version) in owners.items():
         if other_owner == owner:
             continue
-        if owned.version not in by_version:
-            states = (
-                target.convert_object(old, owned.version, "old object"),
-                target.convert_object(new, owned.version, "new object"),
-            )
-            by_version[owned.version] = _drop_reset(
-                target, compare_values(*states, target.get_shape(owned.version)), owned.version
-            )
-        if owned.version not in changed:
-            changes = by_version[owned.version]
-            changed[owned.version] = sets.unite_sets(changes.modified, changes.added)
-        lost = sets.intersect_sets(owned.fields, changed[owned.version])
-        if lost:
-            lost_by_owner[other_owner] = lost
-    if lost_by_owner and not force:
-        raise Conflicts(
-            [(other_owner, path) for other_owner, lost in lost_by_owner.items() for path in sets.list_paths(lost)]
-        )
+        if version not in changes:
+            seen = compared
+            if version != target.version:
+                before = target.convert_object(old, version, "old object")
+                after = target.convert_object(new, version, "new object")
+                seen = compare_values(before, after, target.get_shape(version))
+            changed = sets.unite_sets(seen.modified, seen.added)
+            changes[version] = target.drop(changed, version), target.drop(seen.removed, version)
+        if shared := sets.intersect_sets(fields, changes[version][0]):
+            lost[other_owner] = shared
+    if lost and not force:
+        raise Conflicts([(other_owner, path) for other_owner, taken in lost.items() for path in sets.list_paths(taken)])
     remaining: Owners = {}
-    for other_owner, owned in owners.items():
-        fields = owned.fields
+    for other_owner, (fields, version) in owners.items():
         if other_owner != owner:
-            for lost_fields in (lost_by_owner.get(other_owner), by_version[owned.version].removed):
-                fields = sets.subtract_set(fields, lost_fields) if lost_fields else fields
+            for taken in (lost.get(other_owner), changes[version][1]):
+                fields = sets.subtract_set(fields, taken) if taken else fields
         if fields:
-            remaining[other_owner] = Owned(fields, owned.version)
+            remaining[other_owner] = Owned(fields, version)
     return remaining
-
-
-def _drop_reset(target: WriteTarget, compared: Comparison, version: str) -> Comparison:
-    removed, modified, added = compared
-    return Comparison(target.drop(removed, version), target.drop(modified, version), target.drop(added, version))
 
 
 def _prune_object(target: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
@@ -355,3 +271,56 @@ def _add_owned(target: WriteTarget, merged: Object, pruned: Object, first: str, 
             merged, sets.subtract_set(name_members(collect_leaves(merged, shape), shape), restored), shape
         )
     return pruned
+
+
+def reconcile_set(fields: Fields, shape: Shape) -> Fields:
+    """Return a set under a changed schema: the same object if nothing changes.
+
+    Source: sigs.k8s.io/structured-merge-diff typed (reconcile). If a list or map has become one leaf, owners of its
+    parts own it as a whole. The other direction changes nothing, and neither does a map that declares no type.
+    """
+    form = shape.map
+    item = shape.list.item if form is None and shape.list is not None else None
+    if not fields or (form is None and item is None):
+        return fields
+    if form is not None and form.atomic:
+        return fields if form.free else LEAF
+    if form is None and shape.list is not None and not shape.list.associative:
+        return LEAF
+    changed: Fields = {}
+    if len(fields) > MAX_UNCHARGED:
+        charge(len(fields))
+    for name, child in fields.items():
+        if not child or name == SELF:
+            continue
+        child_shape = item
+        if form is not None:
+            child_shape = form.find_child(name[2:])[1] if name[:2] == "f:" else None
+        if child_shape is not None and child_shape is not DEDUCED:
+            reconciled = reconcile_set(child, child_shape)
+            if reconciled is not child:
+                changed[name] = reconciled
+    return {**fields, **changed} if changed else fields
+
+
+def name_members(fields: Fields, shape: Shape | None) -> Fields:
+    """Return the set with the declared fields that lead to its members.
+
+    Removing fields needs them: an object goes with the last of its fields. Source: fieldpath's sets of named fields.
+    """
+    named: Fields = {}
+    form = shape.map if shape is not None else None
+    charge(len(fields))
+    for name, node in fields.items():
+        if name == SELF or not node:
+            named[name] = node
+            continue
+        child_shape: Shape | None = None
+        declared = False
+        if form is not None and name[:2] == "f:":
+            _, child_shape, declared = form.find_child(name[2:])
+        elif shape is not None and shape.list is not None and name[:2] == "k:":
+            child_shape = shape.list.item
+        child = name_members(node, child_shape)
+        named[name] = child if is_member(node) or not declared else {SELF: LEAF, **child}
+    return named

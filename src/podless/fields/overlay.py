@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from podless.fields.check import check_value
 from podless.fields.collect import collect_stated, collect_whole
-from podless.fields.combine import merge_value
+from podless.fields.combine import merge_values
 from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_nodes
 from podless.fields.items import make_element
 from podless.fields.sets import LEAF, Fields, is_marked
@@ -56,7 +56,7 @@ def lay_over(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> Ove
 def _lay_value(live: Any, applied: Any, shape: Shape) -> _Laid:
     """Lay a value over another one, of any types."""
     check_value(applied, shape)
-    merged = merge_value(live, applied, shape)
+    merged = merge_values(live, applied, shape)
     return merged, collect_stated(applied, shape), compare_nodes(live, merged, shape)
 
 

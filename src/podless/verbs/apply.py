@@ -10,7 +10,8 @@ from typing import Final
 
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
-from podless.fields import managers, values
+from podless.fields import managers
+from podless.fields.compare import equal_values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
 from podless.meta import objectmeta
@@ -171,7 +172,7 @@ def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> 
         live is not None
         and write.prune_late
         and not write.shared
-        and values.equal_values(write.obj, managers.drop_managed_fields(live))
+        and equal_values(write.obj, managers.drop_managed_fields(live))
     )
     steps.fit_to_path(write)
     call.schema_valid = False
@@ -210,7 +211,7 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
     """Decode a custom object, which is pruned after validation. Raises Internal."""
     write.prune_late = True
     metadata = merged.get("metadata") or {}
-    if live is not None and values.equal_values(metadata, managers.drop_managed_fields(live)["metadata"]):
+    if live is not None and equal_values(metadata, managers.drop_managed_fields(live)["metadata"]):
         return merged
     try:
         merged["metadata"] = _decode_metadata(metadata)

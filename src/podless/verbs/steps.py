@@ -11,7 +11,7 @@ from podless.auth.attributes import AccessDenied, Attributes
 from podless.codec import gotext, sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
-from podless.fields.values import find_replaced
+from podless.fields.compare import find_replaced
 from podless.kinds import bodies, validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy

@@ -16,8 +16,8 @@ from podless.apis.release import RELEASE
 from podless.apis.shared import checks
 from podless.codec import gotext
 from podless.fields import managers, scaling
+from podless.fields.compare import equal_values
 from podless.fields.patches import APPLY
-from podless.fields.values import equal_values
 from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
 from podless.kinds.scaling import read_typed
