@@ -13,11 +13,9 @@ from podless.fields import elements
 from podless.fields.items import make_element, name_items
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape
 from podless.meta.field import MAX
-from podless.runtime.meter import MAX_UNCHARGED, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge, each
 
 Fault = tuple[str, str]  # (path, text)
-
-_ONE = 1  # children of a value that need no charge: only trees whose nodes have more children grow large
 
 
 def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
@@ -43,7 +41,7 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             return False
         plan = shape.map.plans[tuple(value), tuple(map(type, value.values()))] if shape.map.declared else None
         if plan is not None:
-            if len(plan.nested) > _ONE:
+            if len(plan.nested) > ONE_CHILD:
                 charge(len(value))
             for key, _, nested, _ in plan.nested:  # noqa: SIM110 (twice as fast as all())
                 if not _fits_surely(value[key], nested, repeats):
@@ -53,7 +51,7 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             charge(len(value))
         if shape.map.leaves.issuperset(map(type, value.values())):
             return True
-        if len(value) > _ONE:
+        if len(value) > ONE_CHILD:
             charge(len(value))
         children, find = shape.map.children, shape.map.find_child
         for key, item in value.items():
@@ -70,7 +68,7 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
         types = child.types
         if types.issuperset(map(type, value)):
             return True
-        if len(value) > _ONE:
+        if len(value) > ONE_CHILD:
             charge(len(value))
         if child.map is not None and (child.map.plan_all(value) is not None or _are_leaves(value, child.map)):
             return True

@@ -11,9 +11,7 @@ from podless.fields.check import check_value
 from podless.fields.items import make_element, make_elements
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
 from podless.fields.typed import ListShape, MapPlan, MapShape, Shape, name_leaves
-from podless.runtime.meter import MAX_UNCHARGED, charge, each
-
-_ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
+from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge, each
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -45,7 +43,7 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     plan = form.plans[tuple(value), types] if form.declared else None
     if plan is not None:
         return _collect_below(value, plan)
-    if len(value) > _ONE:
+    if len(value) > ONE_CHILD:
         charge(len(value))
     fields: Fields = {}
     for key, item in value.items():
@@ -64,7 +62,7 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
 def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     if not plan.nested:
         return plan.leaves or None
-    if len(plan.nested) > _ONE:
+    if len(plan.nested) > ONE_CHILD:
         charge(len(value))
     fields = plan.leaves.copy()
     for key, name, shape, _ in plan.nested:
@@ -78,7 +76,7 @@ def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
 
 
 def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
-    if len(value) > MAX_UNCHARGED and (equal_items := _alike_items(value, form)) is not None:
+    if len(value) > MAX_UNCHARGED and (equal_items := _collect_equal_items(value, form)) is not None:
         return equal_items
     fields: Fields = {}
     repeated = set()
@@ -101,7 +99,7 @@ def collect_created(value: dict[str, Any], shape: Shape, *, is_valid: bool = Fal
     """
     if not is_valid:
         check_value(value, shape, repeats=True)
-    fields = _find_node(value, shape.map.owned if shape.map is not None else shape)
+    fields = _collect_all(value, shape.map.owned if shape.map is not None else shape)
     if fields.get("f:metadata") == LEAF:
         del fields["f:metadata"]
     return fields
@@ -115,19 +113,19 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
     if type(value) in shape.types:
         return LEAF
     check_value(value, shape, repeats=True)
-    return _find_node(value, shape)
+    return _collect_all(value, shape)
 
 
-def _find_node(value: Any, shape: Shape) -> Fields:
+def _collect_all(value: Any, shape: Shape) -> Fields:
     """Return the node of a value that fits the shape."""
     if value.__class__ is dict and shape.map is not None and not shape.map.atomic:
-        return _find_map(value, shape.map)
+        return _collect_all_of_map(value, shape.map)
     if value.__class__ is list and shape.list is not None and shape.list.associative and value:
-        return _find_list(value, shape.list)
+        return _collect_all_of_list(value, shape.list)
     return LEAF
 
 
-def _find_map(value: dict[str, Any], form: MapShape) -> Fields:
+def _collect_all_of_map(value: dict[str, Any], form: MapShape) -> Fields:
     if not value:
         return LEAF
     plan = form.node_plans[tuple(value)] if form.declared else None
@@ -135,32 +133,32 @@ def _find_map(value: dict[str, Any], form: MapShape) -> Fields:
         marked, nested = plan
         if not nested:
             return marked
-        if len(nested) > _ONE:
+        if len(nested) > ONE_CHILD:
             charge(len(value))
         fields = marked.copy()
         for key, name, map_form, list_form in nested:
             item = value[key]
             if map_form is not None and item.__class__ is dict:
-                fields[name] = _find_map(item, map_form)
+                fields[name] = _collect_all_of_map(item, map_form)
             elif list_form is not None and item.__class__ is list and item:
-                fields[name] = _find_list(item, list_form)
+                fields[name] = _collect_all_of_list(item, list_form)
         return fields
     if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return {SELF: LEAF, **name_leaves(value)}
-    if len(value) > _ONE:
+    if len(value) > ONE_CHILD:
         charge(len(value))
     fields = {} if SELF in form.unowned else {SELF: LEAF}
     for key, item in value.items():
         name, shape, _ = form.find_child(key)
         assert shape is not None
         if form.unowned.get(name) != LEAF:
-            fields[name] = _find_node(item, shape)
+            fields[name] = _collect_all(item, shape)
     return fields
 
 
-def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
+def _collect_equal_items(value: list[Any], form: ListShape) -> Fields | None:
     """Return the field set of a list of distinct items with the same fields, all of them leaves; else None.
 
     Of few items, one after the other takes less time.
@@ -175,20 +173,20 @@ def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
     return dict.fromkeys(names, is_marked(plan.leaves))
 
 
-def _find_list(value: list[Any], form: ListShape) -> Fields:
-    if len(value) > MAX_UNCHARGED and (equal_items := _alike_items(value, form)) is not None:
+def _collect_all_of_list(value: list[Any], form: ListShape) -> Fields:
+    if len(value) > MAX_UNCHARGED and (equal_items := _collect_equal_items(value, form)) is not None:
         return {SELF: LEAF, **equal_items}
     shape = form.item
     map_form = shape.map if shape.map is not None and not shape.map.atomic else None
     fields: Fields = {SELF: LEAF}
-    if len(value) > _ONE:
+    if len(value) > ONE_CHILD:
         charge(len(value))
     for item in value:
         name = make_element(form, item)
         if name in fields:
             fields[name] = LEAF
         elif map_form is not None and item.__class__ is dict:
-            fields[name] = _find_map(item, map_form)
+            fields[name] = _collect_all_of_map(item, map_form)
         else:
-            fields[name] = _find_node(item, shape)
+            fields[name] = _collect_all(item, shape)
     return fields

@@ -17,7 +17,7 @@ from podless.fields.collect import collect_whole
 from podless.fields.items import name_items
 from podless.fields.sets import LEAF, Fields, unite_sets
 from podless.fields.typed import ListShape, SchemaMisfit, Shape
-from podless.runtime.meter import charge
+from podless.runtime.meter import ONE_CHILD, charge
 
 
 class Comparison(NamedTuple):
@@ -31,7 +31,6 @@ class Comparison(NamedTuple):
 _T = TypeVar("_T", dict[str, Any], list[Any])
 Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
-_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
 SAME: Nodes = (None, None, None)
 _MODIFIED: Nodes = (None, LEAF, None)
 
@@ -118,7 +117,7 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
     # declared fields with the identical value cannot differ
     differ = map(is_not, new_fields.values(), map(old_fields.get, new_fields, repeat(_ABSENT)))
     keys = [*compress(new_fields, differ)] if children.keys() >= new_fields.keys() else [*new_fields]
-    if len(keys) > _ONE:
+    if len(keys) > ONE_CHILD:
         charge(len(keys))
     for key in keys:
         item, old_item = new_fields[key], old_fields.get(key, _ABSENT)
@@ -134,7 +133,7 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
             continue
         sort_nodes(name, compare_nodes(old_item, item, child_shape), removed, modified, added)
     if len(new_fields) - len(added) < len(old_fields):
-        if len(old_fields) > _ONE:
+        if len(old_fields) > ONE_CHILD:
             charge(len(old_fields))
         for key, item in old_fields.items():
             if key not in new_fields:

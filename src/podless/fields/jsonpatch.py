@@ -18,7 +18,7 @@ from podless.fields import patchtext
 from podless.fields.patchtext import WrittenValue
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import JSON_NAMES
+from podless.structs.gotypes import explain_unmarshal
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
@@ -42,15 +42,15 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, quoted:
     operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
-    patch = _Patch(document, _read_unsettled(raw, operations), quoted=quoted)
+    patch = _Patch(document, quoted=quoted)
     if quoted:
         operations = patchtext.read_written_values(raw, operations)
-    for number, operation in enumerate(each(operations)):
+    for operation in each(_unsettle_tests(operations, raw)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
         if step is None:
             raise OperationRejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
-        step(patch, operation, number)
+        step(patch, operation)
     if patch.grown and not quoted and serializer.is_too_deep(patch.root):
         raise OperationRejected("exceeded max depth")
     patch.sort_keys()
@@ -68,13 +68,8 @@ def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any
             reason = reason.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
         raise BadRequest(f"{prefix}{reason}") from None
     patch = [] if patch is None else patch
-    fault = (
-        _check(patch, f"[]{_OP_TYPE}", _OP_TYPE) if checked else _check(patch, "jsonpatch.Patch", "jsonpatch.Operation")
-    )
-    if fault is None and checked:
-        fault = _field_fault(patch)
-    if fault:
-        raise BadRequest(f"{prefix}json: cannot unmarshal {fault}")
+    if fault := _find_type_fault(patch, checked):
+        raise BadRequest(f"{prefix}{fault}")
     if len(patch) > MAX_OPERATIONS:
         limit = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise TooLarge(f"Request entity too large: {limit}")
@@ -110,30 +105,31 @@ def find_unknown_fields(raw: bytes) -> list[str]:
     return unknown_fields
 
 
-def _check(patch: Any, list_type: str, operation_type: str) -> str | None:
+def _find_type_fault(patch: Any, checked: bool) -> str:
+    """Return the error of a patch that is no list of objects, or of fields of the wrong types if `checked`; or ""."""
     if not isinstance(patch, list):
-        return f"{JSON_NAMES[type(patch)]} into Go value of type {list_type}"
-    wrong = next((op for op in each(patch) if op is not None and not isinstance(op, dict)), None)
-    return None if wrong is None else f"{JSON_NAMES[type(wrong)]} into Go value of type {operation_type}"
-
-
-def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
+        return explain_unmarshal(patch, f"value of type {f'[]{_OP_TYPE}' if checked else 'jsonpatch.Patch'}")
     for operation in each(patch):
+        if operation is not None and not isinstance(operation, dict):
+            return explain_unmarshal(operation, f"value of type {_OP_TYPE if checked else 'jsonpatch.Operation'}")
+    for operation in each(patch) if checked else ():
         for key, value in each(operation or {}).items():
             if key in _FIELDS[:3] and value is not None and not isinstance(value, str):
-                return f"{JSON_NAMES[type(value)]} into Go struct field {_OP}.{key} of type string"
-    return None
+                return explain_unmarshal(value, f"struct field {_OP}.{key} of type string")
+    return ""
 
 
-def _read_unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None:
-    """Return the operations with numbers as written, because a test compares texts: 1.0 is not 1."""
+def _unsettle_tests(operations: list[dict[str, Any]], raw: bytes) -> list[dict[str, Any]]:
+    """Return the operations, tests with numbers as written, because a test compares texts: 1.0 is not 1."""
     if not any(operation.get("op") == "test" for operation in each(operations)):
-        return None
+        return operations
     try:
         written = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return None
-    return written if isinstance(written, list) else None
+        return operations
+    return [
+        written[index] if operation.get("op") == "test" else operation for index, operation in enumerate(operations)
+    ]
 
 
 _MISSING = {
@@ -171,31 +167,24 @@ def _make_missing(operation: dict[str, Any], message: str = "") -> OperationReje
 
 
 def _read_word(operation: dict[str, Any], key: str) -> str:
-    word = operation.get(key)
+    op, word = operation["op"], operation.get(key)
     if isinstance(word, str):
         return word
-    reason = "missing value"
-    op = operation["op"]
-    # all errors of the other operations have this text
-    if op not in ("add", "remove") and (op, key) != ("copy", "path"):
-        if word is not None:
-            reason = f"json: cannot unmarshal {JSON_NAMES[type(word)]} into Go value of type string"
-        else:
-            reason = (
-                f"operation missing path field: {reason}"
-                if key == "path"
-                else f"operation, missing from field: {reason}"
-            )
+    if op in ("add", "remove") or (op, key) == ("copy", "path"):
+        reason = "missing value"
+    elif word is not None:
+        reason = explain_unmarshal(word, "value of type string")
+    else:
+        reason = f"operation{' missing path' if key == 'path' else ', missing from'} field: missing value"
     raise OperationRejected(f"{op} operation failed to decode {key}: {reason}")
 
 
 class _Patch:
     """The document while it changes: a container is copied before the first write to it."""
 
-    def __init__(self, root: Any, written: list[Any] | None, *, quoted: bool = False) -> None:
+    def __init__(self, root: Any, *, quoted: bool) -> None:
         self.root = root
         self.quoted = quoted
-        self.written = written
         self.copies: dict[int, Any] = {}
         self.copied = 0
         self.grown = False  # whether an operation can have made the document deeper
@@ -256,16 +245,16 @@ class _Patch:
                     container[key] = orjson.Fragment(item.raw)
         return orjson.Fragment(self.root.raw) if isinstance(self.root, WrittenValue) else self.root
 
-    def add_value(self, operation: dict[str, Any], number: int) -> None:
+    def add_value(self, operation: dict[str, Any]) -> None:
         holder, key = self.find_holder(operation)
         self.grown = True
         _insert_value(holder, key, operation.get("value"), f"error in add for path: '{operation['path']}'")
 
-    def remove(self, operation: dict[str, Any], number: int) -> None:
+    def remove_value(self, operation: dict[str, Any]) -> None:
         holder, key = self.find_holder(operation)
         _pop_value(holder, key, f"error in remove for path: '{operation['path']}'")
 
-    def replace_value(self, operation: dict[str, Any], number: int) -> None:
+    def replace_value(self, operation: dict[str, Any]) -> None:
         value = operation.get("value")
         self.grown = True
         if not _read_word(operation, "path"):
@@ -282,14 +271,14 @@ class _Patch:
         except _MissingPlace:
             raise _make_missing(operation, "doc is missing key: {path}") from None
 
-    def move_value(self, operation: dict[str, Any], number: int) -> None:
+    def move_value(self, operation: dict[str, Any]) -> None:
         source, name = self.find_holder(operation, "from")
         value = _pop_value(source, name, f"error in move for path: '{name}'")
         self.grown = True
         holder, key = self.find_holder(operation, message=_DESTINATION)
         _insert_value(holder, key, value, f"error in move for path: '{operation['path']}'")
 
-    def copy_value(self, operation: dict[str, Any], number: int) -> None:
+    def copy_value(self, operation: dict[str, Any]) -> None:
         source, name = self.find_holder(operation, "from", write=False)
         try:
             value = _get_value(source, name, None, read=False)
@@ -315,9 +304,8 @@ class _Patch:
             charge(len(raw) // _COPIED)
             _insert_value(holder, key, copied_value, message)
 
-    def test_value(self, operation: dict[str, Any], number: int) -> None:
+    def test_value(self, operation: dict[str, Any]) -> None:
         path = _read_word(operation, "path")
-        expected = (self.written[number] if self.written else operation).get("value")
         actual = self.root
         if path:
             holder, key = self.find_holder(operation, write=False)
@@ -325,13 +313,13 @@ class _Patch:
                 actual = _get_value(holder, key, None)
             except _MissingPlace as fault:
                 raise OperationRejected(f"error in test for path: '{path}': {fault}") from None
-        if not _are_equal(actual, expected):
+        if not _are_equal(actual, operation.get("value")):
             raise OperationRejected(f"testing value {path} failed: test failed", untrue=True)
 
 
-_STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
+_STEPS: dict[str, Callable[[_Patch, dict[str, Any]], None]] = {
     "add": _Patch.add_value,
-    "remove": _Patch.remove,
+    "remove": _Patch.remove_value,
     "replace": _Patch.replace_value,
     "move": _Patch.move_value,
     "copy": _Patch.copy_value,

@@ -16,10 +16,9 @@ from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_
 from podless.fields.items import make_element
 from podless.fields.sets import LEAF, Fields, is_marked
 from podless.fields.typed import NONE, ListShape, MapShape, Shape, name_leaves
-from podless.runtime.meter import MAX_UNCHARGED, charge
+from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge
 
 _ABSENT = object()
-_ONE = 1  # children of a value that need no charge: only trees whose nodes have more children grow large
 
 # merged value, node of the applied fields (None if there are none), what differs from the live value
 _Laid = tuple[Any, Fields | None, Nodes]
@@ -89,7 +88,7 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         return _lay_value(live, applied, shape)
     if nested:
         stated = stated.copy()
-        if len(nested) > _ONE and len(merged) <= MAX_UNCHARGED:  # otherwise they are charged already
+        if len(nested) > ONE_CHILD and len(merged) <= MAX_UNCHARGED:  # otherwise they are charged already
             charge(len(applied))
     for key, name, child, inside in nested:
         item, before = applied[key], live.get(key, _ABSENT)
@@ -145,7 +144,7 @@ def _lay_list(live: list[Any], applied: list[Any], shape: Shape, form: ListShape
     item_shape = form.item
     if len(live) != len(applied) or item_shape.map is None or item_shape.map.atomic:
         return _lay_value(live, applied, shape)
-    if len(applied) > _ONE:
+    if len(applied) > ONE_CHILD:
         charge(len(applied))
     merged: list[Any] = []
     stated: Fields = {}

@@ -1,6 +1,7 @@
 """The types of patches, one row each: media type, kinds that accept it, and the function that reads it.
 
-Code that lists these types (verbs, OpenAPI, `podless test`) lists the rows. The algorithms are in their own modules.
+Code that lists these types (verbs, OpenAPI, `podless test`) lists the rows. The merge patch (RFC 7396) is here, the
+other algorithms are in modules of their own.
 """
 
 from __future__ import annotations
@@ -17,21 +18,16 @@ from podless.fields import patchtext
 from podless.meta.errors import BadRequest
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import charge
+from podless.runtime.meter import ONE_CHILD, charge
 from podless.runtime.sorting import sort_texts
 from podless.structs import gotypes
-from podless.structs.gotypes import JSON_NAMES
 
 if TYPE_CHECKING:
     from podless.fields import jsonpatch, strategic
 else:  # before the first such patch, a server does not need them
     jsonpatch, strategic = lazy.LateModule("podless.fields.jsonpatch"), lazy.LateModule("podless.fields.strategic")
 
-# merge patch (RFC 7396), as a real server applies it. Source: evanphx/json-patch v4 and the recorded answers. Unlike
-# in the RFC, nulls directly in lists stay, and objects in lists lose their nulls.
-
 BROKEN = "Invalid JSON Patch"
-_ONE = 1  # fields of a patch that need no charge: only trees whose nodes have more grow large
 _SCALARS = (str, int, bool)  # of these, equal values of one class have the same JSON
 
 
@@ -40,25 +36,24 @@ def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
 
     Raises BadRequest.
     """
-    if patch is None or not (checked or isinstance(patch, dict | list)):
-        raise BadRequest(BROKEN)
+    if isinstance(patch, dict):
+        return patch
     if isinstance(patch, list) and not checked:
         return _prune_nulls(patch)
-    if not isinstance(patch, dict):
-        name = JSON_NAMES[type(patch)]
-        reason = f"json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
-        raise BadRequest(f"error decoding patch: {reason}")
-    return patch
+    if patch is None or not checked:
+        raise BadRequest(BROKEN)
+    raise BadRequest(f"error decoding patch: {gotypes.explain_unmarshal(patch)}")
 
 
 def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the patch merged into it. Neither is changed, and equal parts are shared.
+    """Return the document with a merge patch merged into it. Neither is changed, and equal parts are shared.
 
     Objects on the way have sorted keys, as in the texts that a real server shows. An object with sorted keys that
-    keeps its values is returned itself.
+    keeps its values is returned itself. Source: evanphx/json-patch v4 and the recorded answers. Unlike in the RFC,
+    nulls directly in lists stay, and objects in lists lose their nulls.
     """
     merged = document.copy()
-    if len(patch) > _ONE:
+    if len(patch) > ONE_CHILD:
         charge(len(patch))
     is_same = True
     for key, item in patch.items():

@@ -12,7 +12,8 @@ from typing import Any
 from podless.codec import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import JSON_NAMES, GoType, ListOf, MapOf, Raw, Union
+from podless.structs import gotypes
+from podless.structs.gotypes import GoType, ListOf, MapOf, Raw, Union
 from podless.structs.structs import Struct
 
 # Lists that are merged: path (without indices; "*." and a field name for any place) -> the merge key of their objects,
@@ -68,9 +69,7 @@ _GO_TYPES = {**gotext.TYPE_NAMES, type(None): "%!s(<nil>)"}
 def check_strategic_patch(patch: Any) -> dict[str, Any]:
     """Return the patch, which must be an object or null. Raises BadRequest."""
     if patch is not None and not isinstance(patch, dict):
-        raise BadRequest(
-            f"json: cannot unmarshal {JSON_NAMES[type(patch)]} into Go value of type map[string]interface {{}}"
-        )
+        raise BadRequest(gotypes.explain_unmarshal(patch))
     return patch or {}
 
 

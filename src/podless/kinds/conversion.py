@@ -351,8 +351,7 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
-        json_type = gotypes.JSON_NAMES[type(after)]
-        raise ConversionFailed(f"json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}")
+        raise ConversionFailed(gotypes.explain_unmarshal(after))
     expected, received = kind.api_version(version), _text_field(after, "apiVersion")
     if not _text_field(after, "kind") or received.count("/") > 1:  # a malformed apiVersion hides the kind
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")

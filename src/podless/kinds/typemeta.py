@@ -28,17 +28,13 @@ def read_type_meta(value: Any) -> TypeMeta:
     if value is None:
         return TypeMeta("", "")
     if not isinstance(value, dict):
-        raise unreadable_error(
-            f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}"
-        )
+        raise unreadable_error(gotypes.explain_unmarshal(value, f"value of type {_STRUCT}"))
     kind, api_version = value.get("kind") or "", value.get("apiVersion") or ""
     if type(kind) is not str or type(api_version) is not str or not (kind and api_version):
         for name in ("kind", "apiVersion"):
             if not isinstance(value.get(name, ""), _TEXT):
-                json_type = gotypes.JSON_NAMES[type(value[name])]
-                raise unreadable_error(
-                    f"json: cannot unmarshal {json_type} into Go struct field .{name} of type string"
-                )
+                target = f"struct field .{name} of type string"
+                raise unreadable_error(gotypes.explain_unmarshal(value[name], target))
     if api_version.count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {api_version}")
     return TypeMeta(api_version, kind)

@@ -19,6 +19,7 @@ T = TypeVar("T")
 _CHECK_STEPS = 4096  # steps between two checks of the clock: one to four milliseconds of most tree walks
 _FEW_STEPS = 1024  # the same for sliced work: half a millisecond of most tree walks
 MAX_UNCHARGED = 8  # so few items need no charge: the loop over their containers has charged
+ONE_CHILD = 1  # nor does a lone child that is walked: only trees whose nodes have more children grow large
 TIMEOUT_TEXT = "Timeout: request did not complete within the allotted timeout"
 
 

@@ -21,6 +21,11 @@ from podless.runtime.sorting import sort_texts
 JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
+def explain_unmarshal(value: Any, target: str = "value of type map[string]interface {}") -> str:
+    """Return the error of Go's encoding/json for a value of another JSON type than its target in Go."""
+    return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go {target}"
+
+
 class Mismatch(Exception):
     """A value of the wrong JSON type, raised up to its struct.
 

@@ -238,8 +238,7 @@ def _decode_yaml(raw: bytes, repeated: list[str]) -> Object:
         reason = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
         raise BadRequest(f"{reason}: {error.message}") from None
     if value is not None and not isinstance(value, dict):
-        found = gotypes.JSON_NAMES[type(value)]
-        reason = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        reason = gotypes.explain_unmarshal(value)
         subject = "YAML" if has("YAMLDecodeErrors") else "patch"
         raise BadRequest(f"error decoding {subject}: error unmarshaling JSON: while decoding JSON: {reason}")
     return value or {}

@@ -15,7 +15,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys, sort_texts
-from podless.structs.gotypes import JSON_NAMES
+from podless.structs.gotypes import explain_unmarshal
 
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
@@ -105,7 +105,7 @@ def _json_fault(raw: bytes) -> str:
         return str(error)
     if value is None or isinstance(value, dict):
         return ""
-    return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+    return explain_unmarshal(value)
 
 
 STRATEGY = SecretStrategy()
