@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
-from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
-from podless.apis.shared.typed import TypedStrategy
+from podless.apis.shared.typed import CLIENT_METADATA, TypedStrategy, keep_parts
 from podless.codec import serializer
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost

@@ -5,8 +5,7 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 
 from __future__ import annotations
 
-from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import CLIENT_METADATA, StatusStrategy, keep_parts
 from podless.codec import gotext
 from podless.kinds.kind import Version
 from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy

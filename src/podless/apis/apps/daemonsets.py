@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.shared import checks, shares, template
-from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count
+from podless.apis.shared import checks, workloads
 from podless.codec import gotext
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, ValidationCost
+from podless.kinds.strategy import ValidationCost
 from podless.meta import field, labelselector
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
@@ -23,18 +21,18 @@ _UPDATE = load_struct("apps/v1", "DaemonSetUpdateStrategy")
 # the annotation in which apps/v1 has a field of earlier versions
 _GENERATION = "deprecated.daemonset.template.generation"
 _NUMBERS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
-_COUNTS = (
-    *_NUMBERS, "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
-    "collisionCount",
-)  # fmt: skip
 
 
-class DaemonSetStrategy(ReplicasStrategy):
+class DaemonSetStrategy(workloads.ReplicasStrategy):
     """Strategy of DaemonSet."""
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
     checking = ValidationCost(once="SetsOnce")
     named = False
+    counts = (
+        *_NUMBERS, "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
+        "collisionCount",
+    )  # fmt: skip
 
     def show_partial(self, obj: Object) -> Object:
         """Drop the template generation: kube-apiserver's Tables and PartialObjectMetadata lack the field for it."""
@@ -73,31 +71,22 @@ class DaemonSetStrategy(ReplicasStrategy):
         super().prepare_status(version, obj, old)
         _write_generation(obj["metadata"], _read_generation(old))
 
-    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
         selector, pod = spec.get("selector"), spec["template"]
-        errors = labelselector.validate_selector(selector or {}, "spec.selector")
-        parsed = template.parse_selector(selector)
-        if parsed is not None and not parsed.matches(template.template_labels(pod)):
-            errors.append(template.selector_mismatch(pod, "spec.template"))
-        if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-            errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-        errors += podspec.validate_pod_template(pod, "spec.template", old["template"] if old is not None else None)
-        errors += template.validate_always_running(pod, "spec.template", "DaemonSet")
-        errors += checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
-        return [
-            *errors,
-            *_validate_strategy(spec),
-            *checks.validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
-        ]
+        yield from labelselector.validate_selector(selector or {}, "spec.selector")
+        yield from workloads.validate_matches(workloads.parse_selector(selector), pod)
+        if selector is not None and workloads.is_empty(selector):
+            yield field.invalid("spec.selector", selector, "empty selector is invalid for daemonset")
+        yield from podspec.validate_pod_template(pod, "spec.template", old["template"] if old is not None else None)
+        yield from workloads.validate_always_running(pod, "DaemonSet")
+        yield from checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        yield from _validate_strategy(spec["updateStrategy"])
+        yield from checks.validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn only if the template changes, not at other changes of the generation."""
         is_unchanged = old is not None and obj["spec"]["template"] == old["spec"]["template"]
         return [] if is_unchanged else super().list_warnings(version, obj, old)
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        status = obj["status"]
-        return [*checks.all_nonnegative(status, "status", _COUNTS), *validate_collision_count(status, old["status"])]
 
 
 def _read_generation(obj: Object) -> int:
@@ -109,29 +98,24 @@ def _write_generation(metadata: Object, number: int) -> None:
     metadata["annotations"] = sort_keys(annotations)
 
 
-def _validate_strategy(spec: Object) -> list[FieldError]:
-    strategy, path = spec["updateStrategy"], "spec.updateStrategy"
-    kind, rolling = strategy["type"], strategy.get("rollingUpdate")
-    if kind == "OnDelete":
-        return []
+def _validate_strategy(strategy: Object) -> field.Errors:
+    path, kind = "spec.updateStrategy", strategy["type"]
     if kind != "RollingUpdate":
-        text = gostructs.format_struct(_UPDATE, strategy)
-        return [field.not_supported(path, text, ("RollingUpdate", "OnDelete"))]
-    path += ".rollingUpdate"
-    errors: list[FieldError] = []
-    for check in (shares.validate_int_or_percent, shares.at_most_all):
-        for name in ("maxUnavailable", "maxSurge"):
-            errors += check(f"{path}.{name}", rolling[name])
-    unavailable, surge = (
-        shares.read_int_or_percent(rolling["maxUnavailable"]),
-        shares.read_int_or_percent(rolling["maxSurge"]),
-    )
+        if kind != "OnDelete":
+            text = gostructs.format_struct(_UPDATE, strategy)
+            yield field.not_supported(path, text, ("RollingUpdate", "OnDelete"))
+        return
+    path, rolling = f"{path}.rollingUpdate", strategy["rollingUpdate"]
+    names = ("maxUnavailable", "maxSurge")
+    for check in (checks.validate_int_or_percent, checks.validate_at_most_all):
+        for name in names:
+            yield from check(f"{path}.{name}", rolling[name])
+    unavailable, surge = (checks.read_int_or_percent(rolling[name]) for name in names)
     if unavailable and surge:
         text = gostructs.format_int_or_string(rolling["maxSurge"])
-        errors.append(field.invalid(f"{path}.maxSurge", text, "may not be set when maxUnavailable is non-zero"))
+        yield field.invalid(f"{path}.maxSurge", text, "may not be set when maxUnavailable is non-zero")
     if not unavailable and not surge:
-        errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
-    return errors
+        yield field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
 STRATEGY = DaemonSetStrategy()

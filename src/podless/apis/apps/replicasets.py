@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.shared import checks, template
-from podless.apis.shared.speced import ReplicasStrategy, validate_counts
+from podless.apis.shared import checks, workloads
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, ValidationCost
-from podless.meta.field import FieldError
+from podless.kinds.strategy import ValidationCost
+from podless.meta import field
 from podless.runtime.jsonobject import Object
 
 COUNTS = (
@@ -19,28 +18,20 @@ COUNTS = (
 LIMITED_COUNTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
-class ReplicaSetStrategy(ReplicasStrategy):
+class ReplicaSetStrategy(workloads.ReplicasStrategy):
     """Strategy of ReplicaSet."""
 
     blank: ClassVar[Object] = {"replicas": 0}
     checking = ValidationCost(once="SetsOnce")
+    counts = COUNTS
+    limited_counts = LIMITED_COUNTS
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         podspec.default_pod_template(obj["spec"]["template"])
 
-    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
-        errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-        # kube-apiserver's error text says "deployment"
-        selector_errors, selector = template.validate_selector(
-            spec, "invalid label selector", "empty selector is invalid for deployment"
-        )
-        errors += selector_errors
-        if selector is not None:
-            errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
-        return errors
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return validate_counts(obj["status"], COUNTS, LIMITED_COUNTS, "readyReplicas")
+    def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
+        yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        yield from workloads.validate_replica_spec(spec, old)
 
 
 STRATEGY = ReplicaSetStrategy()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.shared import checks, shares, template
-from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
+from podless.apis.shared import checks, workloads
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -21,11 +19,6 @@ from podless.structs.structfiles import load_struct
 _UPDATE = load_struct("apps/v1", "StatefulSetUpdateStrategy")
 _ROLLING = load_struct("apps/v1", "RollingUpdateStatefulSetStrategy")
 
-_COUNTS = (
-    "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
-    "collisionCount",
-)  # fmt: skip
-_LIMITED_COUNTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
 _MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
 # mutable fields
 _FREE = (
@@ -35,12 +28,18 @@ _FREE = (
 _ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 
 
-class StatefulSetStrategy(ReplicasStrategy):
+class StatefulSetStrategy(workloads.ReplicasStrategy):
     """Strategy of StatefulSet."""
 
     blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
     named = False
     naming = names.LABELS
+    counts = (
+        "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
+        "collisionCount",
+    )  # fmt: skip
+    limited_counts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    ready = "status.readyReplicas"
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
@@ -54,12 +53,10 @@ class StatefulSetStrategy(ReplicasStrategy):
         rolling = strategy.get("rollingUpdate")
         if strategy["type"] == "RollingUpdate" and rolling is not None and rolling.get("partition") is None:
             strategy["rollingUpdate"] = {"partition": 0, **rolling}
-        persistent_volume_claim_retention_policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-        fates = {
-            name: persistent_volume_claim_retention_policy.get(name) or "Retain"
-            for name in ("whenDeleted", "whenScaled")
+        retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        spec["persistentVolumeClaimRetentionPolicy"] = {
+            name: retention.get(name) or "Retain" for name in ("whenDeleted", "whenScaled")
         }
-        spec["persistentVolumeClaimRetentionPolicy"] = fates
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Drop maxUnavailable, because the gate MaxUnavailableStatefulSet is off."""
@@ -71,34 +68,31 @@ class StatefulSetStrategy(ReplicasStrategy):
         if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
-    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
-        pod_template = spec["template"]
-        errors = [
-            *_validate_policies(spec),
-            *(_validate_claims(spec) if old is None and has("StatefulSetTemplates") else ()),
-        ]
-        errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-        errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
-        service = spec.get("serviceName")
-        if old is None and service:  # immutable, like the claim templates, so updates need no check
-            errors += field.invalid_details("spec.serviceName", service, names.check_label_name(service))
-        selector_errors, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
-        errors += selector_errors
+    def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
+        template, whole = spec["template"], has("StatefulSetTemplates")
+        yield from _validate_policies(spec)
+        if old is None and whole:
+            for claim, path in checks.list_items(spec, "volumeClaimTemplates", "spec"):
+                yield from podspec.validate_claim_spec(claim["spec"], f"{path}.spec")
+        yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        yield from checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        if old is None:  # immutable, like the claim templates, so updates need no check
+            yield from checks.validate_string(spec, "spec", "serviceName", names.check_label_name)
+        errors, selector = workloads.validate_selector(spec, "", "empty selector is invalid for statefulset")
+        yield from errors
         if selector is not None:
-            errors += template.validate_selector_matches(selector, pod_template, "spec.template")
+            yield from workloads.validate_matches(selector, template)
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
-            if has("StatefulSetTemplates"):
-                errors += podspec.validate_pod_template(
-                    _add_claim_volumes(spec), "spec.template", None if old is None else _add_claim_volumes(old)
-                )
-            metadata = pod_template.get("metadata") or {}
-            errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
-            errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
-            if not has("StatefulSetTemplates"):
-                errors += podspec.validate_template_marks(
-                    pod_template, "spec.template", None if old is None else old["template"]
-                )
-        return [*errors, *template.validate_always_running(pod_template, "spec.template", "StatefulSet")]
+            if whole:
+                before = None if old is None else _add_claim_volumes(old)
+                yield from podspec.validate_pod_template(_add_claim_volumes(spec), "spec.template", before)
+            metadata = template.get("metadata") or {}
+            yield from objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
+            yield from objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
+            if not whole:
+                before = None if old is None else old["template"]
+                yield from podspec.validate_template_marks(template, "spec.template", before)
+        yield from workloads.validate_always_running(template, "StatefulSet")
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
@@ -108,15 +102,9 @@ class StatefulSetStrategy(ReplicasStrategy):
         listed = f"{', '.join(map(repr, free[:-1]))} and {free[-1]!r}"
         return [field.forbidden("spec", f"updates to statefulset spec for fields other than {listed} are forbidden")]
 
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        status = obj["status"]
-        errors = validate_counts(status, _COUNTS, _LIMITED_COUNTS, "status.readyReplicas")
-        return [*errors, *validate_collision_count(status, old["status"])]
-
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         warnings = super().list_warnings(version, obj, old)
-        for index, claim in enumerate(each(obj["spec"].get("volumeClaimTemplates") or ())):
-            path = f"spec.volumeClaimTemplates[{index}]"
+        for claim, path in checks.list_items(obj["spec"], "volumeClaimTemplates", "spec"):
             # the paths of kube-apiserver differ between create and update
             warnings += podspec.warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
         return [*warnings, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else warnings
@@ -130,12 +118,6 @@ def _fill_claim(claim: Object) -> None:
     claim.update({**head, **{name: value for name, value in each(filled).items() if name not in head}})
     podspec.default_claim_spec(claim["spec"])
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
-
-
-def _validate_claims(spec: Object) -> field.Errors:
-    """Yield the errors of volumeClaimTemplates."""
-    for index, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
-        yield from podspec.validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
 
 
 def _add_claim_volumes(spec: Object) -> Object:
@@ -164,26 +146,26 @@ def _validate_policies(spec: Object) -> field.Errors:
         yield from field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
 
 
-def _validate_strategy(strategy: Object) -> list[FieldError]:
+def _validate_strategy(strategy: Object) -> field.Errors:
     path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
-    if kind == "OnDelete":
-        text, shown_text = "only allowed for updateStrategy 'RollingUpdate'", gostructs.format_struct(_ROLLING, rolling)
-        return [field.invalid(f"{path}.rollingUpdate", shown_text, text)] if rolling is not None else []
-    if kind != "RollingUpdate":
-        return [
-            field.invalid(path, gostructs.format_struct(_UPDATE, strategy), "must be 'RollingUpdate' or 'OnDelete'")
-        ]
+    if kind not in ("RollingUpdate", "OnDelete"):
+        shown_strategy = gostructs.format_struct(_UPDATE, strategy)
+        yield field.invalid(path, shown_strategy, "must be 'RollingUpdate' or 'OnDelete'")
+        return
     if rolling is None:
-        return []
+        return
     path += ".rollingUpdate"
-    errors = checks.validate_nonnegative(f"{path}.partition", rolling.get("partition"))
+    if kind == "OnDelete":
+        shown_rolling = gostructs.format_struct(_ROLLING, rolling)
+        yield field.invalid(path, shown_rolling, "only allowed for updateStrategy 'RollingUpdate'")
+        return
+    yield from checks.validate_nonnegative(f"{path}.partition", rolling.get("partition"))
     unavailable = rolling.get("maxUnavailable")
     if unavailable is not None:
-        errors += shares.validate_int_or_percent(f"{path}.maxUnavailable", unavailable)
-        if not shares.read_int_or_percent(unavailable):
-            errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "cannot be 0"))
-        errors += shares.at_most_all(f"{path}.maxUnavailable", unavailable)
-    return errors
+        yield from checks.validate_int_or_percent(f"{path}.maxUnavailable", unavailable)
+        if not checks.read_int_or_percent(unavailable):
+            yield field.invalid(f"{path}.maxUnavailable", unavailable, "cannot be 0")
+        yield from checks.validate_at_most_all(f"{path}.maxUnavailable", unavailable)
 
 
 STRATEGY = StatefulSetStrategy()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from podless.apis import podspec
 from podless.apis.batch import jobspecs, schedules
-from podless.apis.shared import checks, template
-from podless.apis.shared.speced import TemplateStrategy
+from podless.apis.shared import checks, workloads
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -22,7 +21,7 @@ _TIMED = (
 )
 
 
-class CronJobStrategy(TemplateStrategy):
+class CronJobStrategy(workloads.TemplateStrategy):
     """Strategy of CronJob."""
 
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
@@ -50,10 +49,9 @@ class CronJobStrategy(TemplateStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]["jobTemplate"]["spec"]
+        warnings = jobspecs.warn_of_job_spec(spec, _JOB) if workloads.may_warn(obj, old) else []
         if old is None:
-            return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(spec, _JOB)]
-        changed = obj["metadata"].get("generation") != old["metadata"].get("generation")
-        warnings = jobspecs.warn_of_job_spec(spec, _JOB) if changed else []
+            return [*workloads.name_warnings(obj), *warnings]
         return [*warnings, _TIMED] if "TZ" in obj["spec"]["schedule"] else warnings
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.batch import jobscheduling, jobspecs, jobstatus
-from podless.apis.shared import template
-from podless.apis.shared.carried import keep_parts
+from podless.apis.shared import workloads
 from podless.apis.shared.checks import immutable_error, validate_immutable
-from podless.apis.shared.speced import TemplateStrategy
+from podless.apis.shared.typed import keep_parts
 from podless.codec import serializer
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
@@ -31,7 +30,7 @@ _OLD_UID, _OLD_NAME = "controller-uid", "job-name"
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
-class JobStrategy(TemplateStrategy):
+class JobStrategy(workloads.TemplateStrategy):
     """Strategy of Job. By default, pods are kept when their Job is deleted, and the client gets a warning."""
 
     metadata = MetadataPolicy()
@@ -63,7 +62,7 @@ class JobStrategy(TemplateStrategy):
         return super().make_stored(kind, self.round_trip(obj))
 
     def round_trip(self, obj: Object) -> Object:
-        labels = template.template_labels(obj["spec"]["template"])
+        labels = workloads.template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             return {**obj, "metadata": {**obj["metadata"], "labels": dict(labels)}}
         return obj
@@ -93,11 +92,8 @@ class JobStrategy(TemplateStrategy):
         return [*jobstatus.validate_job_status(obj, old)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        if old is None:
-            return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(obj["spec"], "spec")]
-        if obj["metadata"].get("generation") == old["metadata"].get("generation"):
-            return []
-        return jobspecs.warn_of_job_spec(obj["spec"], "spec")
+        warnings = jobspecs.warn_of_job_spec(obj["spec"], "spec") if workloads.may_warn(obj, old) else []
+        return [*workloads.name_warnings(obj), *warnings] if old is None else warnings
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
@@ -138,11 +134,11 @@ def _validate_selector(obj: Object, old: Object | None = None) -> list[FieldErro
         return []
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     expected = {_OLD_UID: uid, _OLD_NAME: name}
-    old_labels = template.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
+    old_labels = workloads.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
     if _UID in old_labels and _NAME in old_labels:
         expected |= {_UID: uid, _NAME: name}
-    errors = _validate_labels(template.template_labels(spec["template"]), expected)
-    selector = template.parse_selector(spec["selector"])
+    errors = _validate_labels(workloads.template_labels(spec["template"]), expected)
+    selector = workloads.parse_selector(spec["selector"])
     if selector is not None and not selector.matches(expected):
         errors.append(field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
     return errors
@@ -164,10 +160,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
         errors.append(field.required("spec.selector"))
     else:
         errors += labelselector.validate_selector(selector, "spec.selector")
-    parsed = template.parse_selector(selector)
-    if parsed is not None and not parsed.matches(template.template_labels(pod)):
-        errors.append(template.selector_mismatch(pod, "spec.template"))
-    return errors
+    return [*errors, *workloads.validate_matches(workloads.parse_selector(selector), pod)]
 
 
 def _validate_hostnames(obj: Object) -> list[FieldError]:
@@ -219,8 +212,7 @@ def _is_suspended(old: Object) -> bool:
 def _adopt_mutable(spec: Object, old: Object) -> Object:
     """Return the old pod spec with the new values of fields that may change."""
     adopted: Object = serializer.copy_value(old)
-    for name in _DIRECTIVES:
-        keep_parts(adopted, spec, name)
+    keep_parts(adopted, spec, *_DIRECTIVES)
     affinity = dict(adopted.get("affinity") or {})
     keep_parts(affinity, spec.get("affinity") or {}, "nodeAffinity")
     if affinity or spec.get("affinity") is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.apis import podspec
 from podless.apis.batch import indexes, jobscheduling
-from podless.apis.shared import checks, template
+from podless.apis.shared import checks, workloads
 from podless.codec import gotext
 from podless.codec.gotext import Literal, Named
 from podless.meta import field, names
@@ -176,7 +176,7 @@ def default_job_spec(obj: Object) -> None:
         spec["parallelism"] = 1
     if spec.get("backoffLimit") is None:
         spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else _LARGEST
-    labels = template.template_labels(spec["template"])
+    labels = workloads.template_labels(spec["template"])
     if labels and not metadata.get("labels"):
         metadata["labels"] = dict(labels)
     for name, value in (("completionMode", NOT_INDEXED), ("suspend", False), ("manualSelector", False)):

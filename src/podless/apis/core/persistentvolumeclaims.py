@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from podless.apis.podspec import claims
 from podless.apis.shared import checks
-from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import StatusStrategy, keep_parts
 from podless.codec import quantity
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
@@ -137,13 +136,13 @@ def _comparable_specs(obj: Object, old: Object) -> tuple[Object, Object]:
     """Return the new and the old spec without the mutable fields."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
-        put_part(before, "volumeName", spec.get("volumeName"))
+        keep_parts(before, spec, "volumeName")
     name, noted = spec.get("storageClassName"), _get_annotation(old)
     if name is not None and before.get("storageClassName") is None and noted in (None, name):
         spec.pop("storageClassName")
     if (obj.get("status") or {}).get("phase") == "Bound":
         _same_request(spec, before)
-        put_part(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+        keep_parts(spec, before, "volumeAttributesClassName")
     return spec, before
 
 

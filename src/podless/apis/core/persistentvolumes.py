@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from podless.apis.shared import nodelabels
+from podless.apis.shared import nodelabels, volumes
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
-from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -73,11 +72,11 @@ class PersistentVolumeStrategy(StatusStrategy):
             status["lastPhaseTransitionTime"] = since
 
     def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
+        return [*volumes.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         """Validate the spec twice, as kube-apiserver does."""
-        errors = [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
+        errors = [*volumes.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_validate_changes(obj["spec"], old["spec"])]
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
@@ -103,7 +102,7 @@ class PersistentVolumeStrategy(StatusStrategy):
 
 
 def _validate_changes(new: Object, before: Object) -> field.Errors:
-    pair = [{name: spec[name] for name in sources.NAMES if name in spec} for spec in (new, before)]
+    pair = [{name: spec[name] for name in volumes.SOURCES if name in spec} for spec in (new, before)]
     pair[0] = _without_expansion(*pair)
     if pair[0] != pair[1]:
         structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, pair[1], pair[0])

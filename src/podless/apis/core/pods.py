@@ -13,8 +13,7 @@ from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR
 from podless.apis.podspec.warnings import warn_of_pod as pod_warnings
-from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
-from podless.apis.shared.typed import DescribedStrategy
+from podless.apis.shared.typed import CLIENT_METADATA, DescribedStrategy, keep_parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names

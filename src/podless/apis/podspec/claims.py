@@ -11,6 +11,7 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.codec import quantity
 from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -48,16 +49,14 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
 def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
     """Validate accessModes."""
     for mode in each(modes):
-        yield from checks.validate_enum(path, mode, _ACCESS, needed=False)
+        yield from field.one_of(path, mode, _ACCESS)
     if _ONE_POD in modes and not set(modes).isdisjoint(_ACCESS[:3]):
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
-def volume_mode(claim_spec: Object, path: str) -> field.Errors:
+def volume_mode(claim_spec: Object, path: str) -> list[FieldError]:
     """Validate volumeMode."""
-    mode = claim_spec.get("volumeMode")
-    if mode is not None:
-        yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
+    return field.one_of(f"{path}.volumeMode", claim_spec.get("volumeMode"), _MODES)
 
 
 def _validate_class(claim_spec: Object, path: str, name: str) -> field.Errors:

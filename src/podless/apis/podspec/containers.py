@@ -95,11 +95,10 @@ def _sub_paths(mount: Object, path: str, item_path: str) -> field.Errors:
 
 def _validate_propagation(mount: Object, path: str, privileged: bool) -> field.Errors:
     mount_propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
-    if mount_propagation is not None:
-        yield from checks.validate_enum(f"{path}.mountPropagation", mount_propagation, _PROPAGATIONS, needed=False)
-        if mount_propagation == "Bidirectional" and not privileged:
-            text = "Bidirectional mount propagation is available only to privileged containers"
-            yield field.forbidden(f"{path}.mountPropagation", text)
+    yield from field.one_of(f"{path}.mountPropagation", mount_propagation, _PROPAGATIONS)
+    if mount_propagation == "Bidirectional" and not privileged:
+        text = "Bidirectional mount propagation is available only to privileged containers"
+        yield field.forbidden(f"{path}.mountPropagation", text)
     if recursive is None or recursive == "Disabled":
         return
     read_only_path = f"{path}.recursiveReadOnly"
@@ -349,19 +348,17 @@ def _validate_restart(container: Object, path: str, *, first: bool = False) -> f
         if first:
             return
     else:
-        yield from checks.validate_enum(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
+        yield from field.one_of(f"{path}.restartPolicy", policy, _RESTARTS)
     rules_path = f"{path}.restartPolicyRules"
     if len(rules) > _MAX_RULES:
         yield field.too_many(rules_path, len(rules), _MAX_RULES)
     for index, rule in enumerate(each(rules)):
         at, codes = f"{rules_path}[{index}]", rule.get("exitCodes")
         actions = _ACTIONS if has("RestartAllContainersOnContainerExits") else _ACTIONS[:1]
-        yield from checks.validate_enum(f"{at}.action", rule.get("action"), actions, needed=False)
+        yield from field.one_of(f"{at}.action", rule.get("action", ""), actions)
         if codes is None:
             yield field.required(f"{at}.exitCodes", "must be specified")
             continue
-        yield from checks.validate_enum(
-            f"{at}.exitCodes.operator", codes.get("operator"), ("In", "NotIn"), needed=False
-        )
+        yield from field.one_of(f"{at}.exitCodes.operator", codes.get("operator", ""), ("In", "NotIn"))
         if len(codes.get("values") or ()) > _MAX_CODES:
             yield field.too_many(f"{at}.exitCodes.values", len(codes["values"]), _MAX_CODES)

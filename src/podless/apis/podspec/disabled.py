@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.podspec import containers
+from podless.apis.shared.typed import put_part
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -69,17 +70,10 @@ def _image_volumes(spec: Object) -> list[str]:
 def _drop_image_volumes(spec: Object) -> None:
     """Drop image volumes and their mounts."""
     dropped = _image_volumes(spec)
-    _set_items(spec, "volumes", [volume for volume in each(spec["volumes"]) if volume.get("image") is None])
+    put_part(spec, "volumes", [volume for volume in each(spec["volumes"]) if volume.get("image") is None])
     for container, _ in containers.visit_containers(spec, ""):
         mounts = container.get("volumeMounts") or ()
-        _set_items(container, "volumeMounts", [mount for mount in each(mounts) if mount.get("name") not in dropped])
-
-
-def _set_items(holder: Object, name: str, items: list[Object]) -> None:
-    if items:
-        holder[name] = items
-    else:
-        holder.pop(name, None)
+        put_part(container, "volumeMounts", [mount for mount in each(mounts) if mount.get("name") not in dropped])
 
 
 def _restartable_containers(spec: Object) -> Iterator[tuple[Object, bool]]:

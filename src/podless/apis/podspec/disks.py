@@ -181,11 +181,10 @@ def validate_azure(source: Object, path: str) -> field.Errors:
     """Validate an Azure disk."""
     yield from checks.require_fields(source, path, "diskName", "diskURI")
     kind, uri, caching = source.get("kind"), source.get("diskURI", ""), source.get("cachingMode")
-    if caching is not None:
-        yield from checks.validate_enum(f"{path}.cachingMode", caching, _CACHING, needed=False)
+    yield from field.one_of(f"{path}.cachingMode", caching, _CACHING)
     if kind is None:
         return
-    yield from checks.validate_enum(f"{path}.kind", kind, _AZURE, needed=False)
+    yield from field.one_of(f"{path}.kind", kind, _AZURE)
     start, form = ("/subscriptions/", _MANAGED) if kind == "Managed" else ("https://", _BLOB)
     if not uri.startswith(start):
         yield field.not_supported(f"{path}.diskURI", uri, (form,), named=False)

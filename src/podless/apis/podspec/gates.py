@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/core/validation.
 from __future__ import annotations
 
 from podless.apis.podspec.affinity import REQUIRED
-from podless.apis.shared.carried import put_part
+from podless.apis.shared.typed import keep_parts
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -28,7 +28,7 @@ def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
         if any(node_selector.get(key) != value for key, value in each(before).items()):
             reason = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), reason)
-        put_part(spec, "nodeSelector", old.get("nodeSelector"))
+        keep_parts(spec, old, "nodeSelector")
     nodes, nodes_before = (((state.get("affinity") or {}).get("nodeAffinity")) for state in (spec, old))
     if nodes == nodes_before:
         return
@@ -36,8 +36,10 @@ def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
     remaining = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
     if nodes_before is not None:
         spec["affinity"] = {"nodeAffinity": nodes_before, **remaining}
+    elif remaining:
+        spec["affinity"] = remaining
     else:
-        put_part(spec, "affinity", remaining or old.get("affinity"))
+        keep_parts(spec, old, "affinity")
 
 
 def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:

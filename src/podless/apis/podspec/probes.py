@@ -67,7 +67,7 @@ def validate_lifecycle(hooks: Object, path: str, around: Around) -> field.Errors
         yield field.forbidden(f"{path}.stopSignal", "may not be set for containers with empty `spec.os.name`")
     else:
         allowed = _STOP_SIGNALS.get(around.system.get("name", ""), (signal,))
-        yield from checks.validate_enum(f"{path}.stopSignal", signal, allowed, needed=False)
+        yield from field.one_of(f"{path}.stopSignal", signal, allowed)
 
 
 def _validate_handler(handler: Object, path: str, around: Around) -> field.Errors:
@@ -87,7 +87,7 @@ def _validate_exec(action: Object, path: str, around: Around) -> field.Errors:
 def _validate_http(action: Object, path: str, around: Around) -> field.Errors:
     yield from checks.require_fields(action, path, "path")
     yield from checks.validate_port(f"{path}.port", action.get("port"))
-    yield from checks.validate_enum(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
+    yield from field.one_of(f"{path}.scheme", action.get("scheme", ""), _SCHEMES)
     for header in each(action.get("httpHeaders") or ()):
         name = header.get("name", "")
         yield from field.invalid_details(f"{path}.httpHeaders", name, names.check_header_name(name))

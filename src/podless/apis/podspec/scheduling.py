@@ -10,6 +10,7 @@ from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
 from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -55,7 +56,7 @@ def _validate_toleration(toleration: Object, path: str) -> field.Errors:
         yield from taint_effect(effect, f"{path}.effect")
 
 
-def taint_effect(effect: str, path: str) -> field.Errors:
+def taint_effect(effect: str, path: str) -> list[FieldError]:
     """Validate the effect of a taint."""
     return checks.validate_enum(path, effect, _EFFECTS)
 
@@ -80,14 +81,13 @@ def validate_spread(spread: list[Object], path: str, options: PodOptions) -> fie
             yield field.invalid(f"{at}.maxSkew", skew, checks.POSITIVE)
         if not item.get("topologyKey"):
             yield field.required(f"{at}.topologyKey", "can not be empty")
-        yield from checks.validate_enum(f"{at}.whenUnsatisfiable", action, _ACTIONS, needed=False)
+        yield from field.one_of(f"{at}.whenUnsatisfiable", action, _ACTIONS)
         if last[_topology_pair(item)] > index:
             pair_text = f"{{{item.get('topologyKey', '')}, {action}}}"
             yield field.duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", pair_text)
         yield from _validate_domains(item.get("minDomains"), action, f"{at}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-            if (policy := item.get(name)) is not None:
-                yield from checks.validate_enum(f"{at}.{name}", policy, _POLICIES, needed=False)
+            yield from field.one_of(f"{at}.{name}", item.get(name), _POLICIES)
         keys, selector = item.get("matchLabelKeys") or [], item.get("labelSelector")
         yield from (
             _validate_legacy_keys(at, keys, selector) if separate else affinity.label_keys(at, keys, (), selector)

@@ -42,10 +42,9 @@ def validate_container_context(container_context: Object | None, path: str, host
         yield field.forbidden(f"{path}.privileged", "disallowed by cluster policy")
     yield from checks.validate_ids(container_context, path, "runAsUser", "runAsGroup")
     mask = container_context.get("procMount")
-    if mask is not None:
-        yield from checks.validate_enum(f"{path}.procMount", mask, _MASKS, needed=False)
-        if host_users and mask == "Unmasked":
-            yield field.invalid(f"{path}.procMount", mask, "`hostUsers` must be false to use `Unmasked`")
+    yield from field.one_of(f"{path}.procMount", mask, _MASKS)
+    if host_users and mask == "Unmasked":
+        yield field.invalid(f"{path}.procMount", mask, "`hostUsers` must be false to use `Unmasked`")
     yield from validate_seccomp(container_context.get("seccompProfile"), f"{path}.seccompProfile")
     if container_context.get("allowPrivilegeEscalation") is False:
         yield from _validate_escalation(container_context, path)
@@ -73,21 +72,16 @@ def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False)
         yield field.invalid(f"{path}.shareProcessNamespace", True, reason)
     if security_context.get("sysctls"):
         yield from _validate_sysctls(security_context["sysctls"], f"{path}.sysctls", spec, host_sysctls)
-    yield from _validate_word(security_context, path, "fsGroupChangePolicy", _GROUP_CHANGES)
+    yield from field.one_of(f"{path}.fsGroupChangePolicy", security_context.get("fsGroupChangePolicy"), _GROUP_CHANGES)
     yield from validate_seccomp(security_context.get("seccompProfile"), f"{path}.seccompProfile")
     yield from windows.validate_windows_options(security_context.get("windowsOptions"), f"{path}.windowsOptions")
     yield from app_armor(security_context.get("appArmorProfile"), f"{path}.appArmorProfile")
-    yield from _validate_word(security_context, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
-    if security_context.get("seLinuxChangePolicy") not in (None, "Recursive"):
-        mounts = has("SELinuxMount") and not has("RecursiveLabelChanges")
-        yield from _validate_word(
-            security_context, path, "seLinuxChangePolicy", _LABEL_CHANGES if mounts else _LABEL_CHANGES[1:]
-        )
-
-
-def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -> field.Errors:
-    if (value := word.get(name)) is not None:
-        yield from checks.validate_enum(f"{path}.{name}", value, words, needed=False)
+    groups_policy, label_change = (
+        security_context.get(name) for name in ("supplementalGroupsPolicy", "seLinuxChangePolicy")
+    )
+    yield from field.one_of(f"{path}.supplementalGroupsPolicy", groups_policy, _GROUP_POLICIES)
+    label_changes = _LABEL_CHANGES if has("SELinuxMount") and not has("RecursiveLabelChanges") else _LABEL_CHANGES[1:]
+    yield from field.one_of(f"{path}.seLinuxChangePolicy", label_change, label_changes)
 
 
 def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> field.Errors:

@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.podspec import amounts, gates, marks, scheduling
 from podless.apis.podspec.template import validate_pod
 from podless.apis.shared import checks
-from podless.apis.shared.carried import put_part
+from podless.apis.shared.typed import keep_parts
 from podless.codec import quantity
 from podless.codec.gotext import quote
 from podless.meta import field
@@ -139,8 +139,7 @@ def _restore_mutable(spec: Object, old: Object) -> Object:
         if spec.get(field_name):
             pairs = zip(spec[field_name], old[field_name], strict=True)
             restored[field_name] = [{**container, "image": before.get("image", "")} for container, before in pairs]
-    for name in (_DEADLINE, "schedulingGates", "tolerations"):
-        put_part(restored, name, old.get(name))
+    keep_parts(restored, old, _DEADLINE, "schedulingGates", "tolerations")
     if (old.get(_GRACE) or 0) < 0 and restored.get(_GRACE) == 1:
         restored[_GRACE] = old[_GRACE]
     return restored

@@ -15,7 +15,7 @@ _HOST_PATHS = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 _PULLS = ("Always", "IfNotPresent", "Never")
-_SEVERAL_TYPES = "may not specify more than 1 volume type"
+SEVERAL_TYPES = "may not specify more than 1 volume type"
 _OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
 
 Check = Callable[[Object, str], field.Errors]
@@ -71,7 +71,7 @@ def _validate_source(volume: Object, path: str, *, outside_paths: bool, needs_im
         if source is None:
             continue
         if count:
-            yield field.forbidden(f"{path}.{SURPLUS_NAMES.get(kind, kind)}", _SEVERAL_TYPES)
+            yield field.forbidden(f"{path}.{SURPLUS_NAMES.get(kind, kind)}", SEVERAL_TYPES)
         elif kind == "projected":
             yield from projected.validate_projected(source, f"{path}.projected", outside_paths=outside_paths)
         else:
@@ -109,9 +109,7 @@ def host_path(source: Object, path: str) -> field.Errors:
         yield field.required(f"{path}.path")
         return
     yield from checks.reject_backsteps(f"{path}.path", source["path"])
-    kind = source.get("type")
-    if kind is not None:
-        yield from checks.validate_enum(f"{path}.type", kind, _HOST_PATHS, needed=False)
+    yield from field.one_of(f"{path}.type", source.get("type"), _HOST_PATHS)
 
 
 def _validate_git_repo(source: Object, path: str) -> field.Errors:
@@ -144,7 +142,7 @@ def _validate_ephemeral(source: Object, path: str) -> field.Errors:
 
 
 def _validate_image(source: Object, path: str) -> field.Errors:
-    return checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
+    yield from checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
 def _keyed_check(key: str) -> Check:

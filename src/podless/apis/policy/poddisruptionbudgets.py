@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis.shared import checks, shares
+from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -41,8 +41,8 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         for name, value in (("minAvailable", minimum), ("maxUnavailable", maximum)):
             if value is not None:
                 errors += [
-                    *shares.validate_int_or_percent(f"spec.{name}", value),
-                    *shares.at_most_all(f"spec.{name}", value),
+                    *checks.validate_int_or_percent(f"spec.{name}", value),
+                    *checks.validate_at_most_all(f"spec.{name}", value),
                 ]
         errors += labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
         errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)

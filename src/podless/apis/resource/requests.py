@@ -93,7 +93,7 @@ def _validate_exact_request(exact_request: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
     elif mode == "ExactCount" and count <= 0:
         yield field.invalid(f"{path}.count", count, checks.POSITIVE)
-    yield from checks.validate_enum(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
+    yield from field.one_of(f"{path}.allocationMode", mode, ("All", "ExactCount"))
     for index, toleration in enumerate(each(exact_request.get("tolerations") or ())):
         yield from parts.validate_toleration(toleration, f"{path}.tolerations[{index}]")
 

@@ -9,9 +9,8 @@ from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
-from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import immutable_error, validate_immutable
-from podless.apis.shared.typed import KeptMetadataStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy, put_part
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import addresses, conditions, field
@@ -155,7 +154,7 @@ class ResourceClaimStrategy(KeptMetadataStrategy):
         status = obj["status"]
         deallocated = allocated_devices(old["status"]) - allocated_devices(status)
         remaining = [device for device in each(status.get("devices") or ()) if device_key(device) not in deallocated]
-        put_part(status, "devices", remaining or None)
+        put_part(status, "devices", remaining)
 
     def validate_create(self, version: Version, obj: Object) -> Faults:
         return [*requests.validate_claim(obj["spec"], "spec")]

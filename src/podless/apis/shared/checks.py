@@ -1,14 +1,14 @@
 """Small checks for fields of many kinds.
 
-Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/validation.
+Source: Kubernetes' pkg/apis/core/validation, pkg/apis/apps/validation and k8s.io/apimachinery's util/validation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from podless.codec import quantity
+from podless.codec import gotext, quantity
 from podless.codec.gotext import Named
 from podless.meta import field, names, objectmeta
 from podless.meta.field import At, FieldError
@@ -28,11 +28,17 @@ _IN_TEMPLATES = ("annotations", "labels")
 _NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
-def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> field.Errors:
-    """Validate a value of an enum. needed: report an empty value as missing, not as unsupported."""
+def list_items(obj: Object, key: str, path: str) -> Iterator[tuple[Any, str]]:
+    """Yield the items of a list in a field of an object, with their paths."""
+    for index, item in enumerate(each(obj.get(key) or ())):
+        yield item, f"{path}.{key}[{index}]"
+
+
+def validate_enum(path: str, value: str | None, supported: Sequence[str]) -> list[FieldError]:
+    """Validate a required value of an enum. An optional one has `field.one_of`."""
     if value in supported:
-        return
-    yield field.required(path) if needed and not value else field.not_supported(path, value or "", supported)
+        return []
+    return [field.not_supported(path, value, supported) if value else field.required(path)]
 
 
 def validate_name(
@@ -40,6 +46,18 @@ def validate_name(
 ) -> list[FieldError]:
     """Validate a required name. missing: the error text for an absent one."""
     return field.invalid_details(path, value, check(value)) if value else [field.required(path, missing)]
+
+
+def validate_string(obj: Object, path: str, key: str, check: Callable[[str], list[str]]) -> list[FieldError]:
+    """Validate a field with a string, unless it is missing or empty. check: returns the faults of a string."""
+    value = obj.get(key)
+    return field.invalid_details(f"{path}.{key}", value, check(value)) if value else []
+
+
+def validate_pointer(obj: Object, path: str, key: str, check: Callable[[str], list[str]]) -> list[FieldError]:
+    """Validate a field with a pointer to a string, unless it is missing. check: returns the faults of a string."""
+    value = obj.get(key)
+    return [] if value is None else field.invalid_details(f"{path}.{key}", value, check(value))
 
 
 def require_fields(obj: Object, path: str, *keys: str) -> field.Errors:
@@ -62,6 +80,36 @@ def validate_range(path: str, value: int | None, low: int, high: int) -> list[Fi
     if value is None or low <= value <= high:
         return []
     return [field.invalid(path, value, f"must be between {low} and {high}, inclusive")]
+
+
+def validate_int_or_percent(path: str, value: int | str | None) -> list[FieldError]:
+    """Validate a nonnegative number or a percentage."""
+    if isinstance(value, str):
+        return field.invalid_details(path, Named(value), names.check_percent(value))
+    return validate_nonnegative(path, value)
+
+
+def validate_at_most_all(path: str, value: int | str | None) -> list[FieldError]:
+    """Reject a percentage above 100%."""
+    share = _parse_percent(value)
+    return [field.invalid(path, value, "must not be greater than 100%")] if share is not None and share > 100 else []
+
+
+def read_int_or_percent(value: int | str | None) -> int:
+    """Return the number in a number or percentage; 0 for anything else."""
+    percent = _parse_percent(value)
+    if percent is not None:
+        return percent
+    try:
+        return gotext.parse_int(value) if isinstance(value, str) else int(value or 0)
+    except ValueError:
+        return 0
+
+
+def _parse_percent(value: int | str | None) -> int | None:
+    if not isinstance(value, str) or names.check_percent(value):
+        return None
+    return min(gotext.parse_natural(value[:-1]), gotext.MAX_INT64)
 
 
 def validate_unique(path: str, value: Any, seen: set[Any]) -> list[FieldError]:

@@ -1,15 +1,19 @@
-"""Strategies of kinds with a struct."""
+"""Strategies of kinds with a struct, and functions that restore parts of the old object in updates."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from podless.apis.shared.carried import keep_metadata
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, MetadataPolicy, Strategy
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
+
+# metadata that clients and controllers set
+CLIENT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+_SYSTEM = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
 
 
 class TypedStrategy(Strategy[Kind]):
@@ -125,3 +129,30 @@ class DescribedStrategy(TypedStrategy):
 
 def _desired_state(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in ("metadata", "status")}
+
+
+def keep_metadata(obj: Object, old: Object) -> None:
+    """Restore the old metadata, except managedFields and immutable fields, whose changes are rejected later.
+
+    Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
+    """
+    metadata = obj["metadata"]
+    obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _SYSTEM}
+    obj["metadata"] |= {name: metadata[name] for name in _SYSTEM if name in metadata}
+
+
+def keep_parts(obj: Object, before: Object, *names: str) -> None:
+    """Restore parts of an object from `before`; remove those that were not set."""
+    for name in names:
+        if name in before:
+            obj[name] = before[name]
+        else:
+            obj.pop(name, None)
+
+
+def put_part(obj: Object, name: str, value: Any) -> None:
+    """Set a part of an object; remove it if the value is empty."""
+    if value:
+        obj[name] = value
+    else:
+        obj.pop(name, None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis.podspec import disks
-from podless.apis.shared import checks
+from podless.apis.shared import checks, volumes
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
-from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import storageclasses
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -1,1 +1,0 @@
-"""Validates persistent volumes and claims."""
