@@ -11,12 +11,12 @@ from podless.cli import access, auditlog
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.load import Import
-from podless.cli.transfer.order import Filter, Order, read_definitions
-from podless.cli.transfer.resources import choose_kinds, discover_resources
+from podless.cli.transfer.order import Filter, Order, choose_kinds, read_definitions
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
+from podless.remote.resources import discover_resources
 from podless.runtime.option import ReportedError, report_errors
 from podless.version import __version__
 

@@ -125,9 +125,7 @@ class Migration:
         except RemoteGone as refused:
             if not token:
                 raise
-            # the continue token expired: go on with the server's new token, at the current state
-            fresh_token = (refused.status.get("metadata") or {}).get("continue") or ""
-            return await self._fetch_page(path, fresh_token)
+            return await self._fetch_page(path, refused.next_token)
         return page, page["metadata"].get("continue") or ""
 
     async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:

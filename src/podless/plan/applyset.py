@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
 from podless.plan.options import CannotPlan
-from podless.plan.requests import APPLY, JSON, Endpoint, Requester, RequestResult
+from podless.plan.requests import APPLY, JSON, RequestResult, SendRequest
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource, Discovery
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
@@ -50,10 +51,6 @@ class ParentReference(NamedTuple):
     resource: str
     group: str
     name: str
-
-
-FindResource = Callable[[str, str], Endpoint | None]  # finds the endpoint of (resource, group)
-FindKind = Callable[[GroupKind], Endpoint | None]
 
 
 def parse_reference(text: str) -> ParentReference:
@@ -98,11 +95,11 @@ class ApplySet:
     earlier members; new_kinds, new_namespaces: of the members that are applied now.
     """
 
-    parent: Endpoint
+    parent: APIResource
     name: str
     namespace: str
     tooling: str
-    kinds: dict[GroupKind, Endpoint] = field(default_factory=dict)
+    kinds: dict[GroupKind, APIResource] = field(default_factory=dict)
     namespaces: set[str] = field(default_factory=set)
     new_kinds: set[GroupKind] = field(default_factory=set)
     new_namespaces: set[str] = field(default_factory=set)
@@ -110,43 +107,42 @@ class ApplySet:
     @property
     def id(self) -> str:
         """The value of the label of members."""
-        group = self.parent.api_version.rpartition("/")[0]
-        hashed = hashlib.sha256(".".join((self.name, self.namespace, self.parent.kind, group)).encode()).digest()
+        parts = self.name, self.namespace, self.parent.kind, self.parent.group
+        hashed = hashlib.sha256(".".join(parts).encode()).digest()
         return f"applyset-{base64.urlsafe_b64encode(hashed).decode().rstrip('=')}-v1"
 
     @property
     def _quoted_parent(self) -> str:
         """The parent, as kubectl's messages name it."""
-        group = self.parent.api_version.rpartition("/")[0]
-        return f'"{self.parent.plural}.{group}/{self.name}"'
+        return f'"{self.parent.plural}.{self.parent.group}/{self.name}"'
 
     @property
     def path(self) -> str:
         """The path of the parent."""
         return self.parent.path(self.namespace, self.name)
 
-    async def check_parent(self, asker: Requester) -> None:
+    async def check_parent(self, send: SendRequest) -> None:
         """Check that the parent has a supported kind. Raises BadApplySet."""
         faults = []
         if self.parent.namespaced and not self.namespace:
             faults.append("namespace is required to use namespace-scoped ApplySet")
         if self.parent.api_version != "v1" or self.parent.plural not in _BUILT_IN:
             try:
-                listed = (await asker.send_request("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
+                listed = (await send("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
             except Refused as refused:
                 faults.append(f"identifying allowed custom resource parent types: {refused}")
                 listed = {}
-            if self.parent.resource not in {definition["metadata"]["name"] for definition in listed.get("items") or ()}:
-                group, _, version = self.parent.api_version.rpartition("/")
-                resource = f"{group}/{version}, Resource={self.parent.plural}"
+            allowed = {definition["metadata"]["name"] for definition in listed.get("items") or ()}
+            if self.parent.full_name not in allowed:
+                resource = f"{self.parent.group}/{self.parent.version}, Resource={self.parent.plural}"
                 faults.append(f'resource "{resource}" is not permitted as an ApplySet parent')
         if faults:
             raise BadApplySet("; ".join(faults))
 
-    async def read_parent(self, asker: Requester, find_kind: FindKind, find_resource: FindResource) -> None:
+    async def read_parent(self, send: SendRequest, discovery: Discovery) -> None:
         """Read the members' kinds and namespaces from the parent. Raises BadApplySet."""
         try:
-            obj = (await asker.send_request("GET", self.path)).obj
+            obj = (await send("GET", self.path)).obj
         except Refused as refused:
             if refused.code != 404:
                 raise BadApplySet(f"failed to fetch ApplySet parent object {self._quoted_parent}: {refused}") from None
@@ -157,8 +153,7 @@ class ApplySet:
         labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
         self._check_owner(labels, annotations)
         self.tooling = annotations[_TOOLING]
-        for kind, endpoint in self._find_kinds(annotations, find_kind, find_resource):
-            self.kinds[kind] = endpoint
+        self.kinds |= [found async for found in self._find_kinds(annotations, discovery)]
         self.namespaces = split_namespaces(annotations, self.namespace)
 
     def _check_owner(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
@@ -177,14 +172,14 @@ class ApplySet:
                 f'{head} exists and has incorrect value for label "{_ID}" (got: {labels[_ID]}, want: {self.id})'
             )
 
-    def _find_kinds(
-        self, annotations: Mapping[str, str], find_kind: FindKind, find_resource: FindResource
-    ) -> Iterable[tuple[GroupKind, Endpoint]]:
-        """Return the kinds that a parent lists. Raises BadApplySet for one that is not served."""
+    async def _find_kinds(
+        self, annotations: Mapping[str, str], discovery: Discovery
+    ) -> AsyncIterator[tuple[GroupKind, APIResource]]:
+        """Yield the kinds that a parent lists. Raises BadApplySet for one that is not served."""
         head = f"parsing ApplySet annotation on {self._quoted_parent}: "
         kinds = split_kinds(annotations)
         for kind in kinds or ():
-            endpoint = find_kind(kind)
+            endpoint = await discovery.find_kind(*kind)
             if endpoint is None:
                 location = f'no matches for kind "{kind.kind}" in group "{kind.group}"'
                 raise BadApplySet(f'{head}could not find mapping for kind in "{_KINDS}" annotation: {location}')
@@ -195,14 +190,12 @@ class ApplySet:
         if not resources:
             reason = f'kubectl requires the "{_KINDS}" annotation to be set on all ApplySet parent objects'
             raise BadApplySet(head + reason)
-        for resource, group in resources:
-            endpoint = find_resource(resource, group)
+        for name, group in resources:
+            endpoint = await discovery.find_resource(name, group)
             if endpoint is None:
-                location = f"{group}/, Resource={resource}"
-                raise BadApplySet(
-                    f'{head}invalid group resource in "{_RESOURCES}" annotation: no matches for {location}'
-                )
-            yield GroupKind(endpoint.api_version.rpartition("/")[0], endpoint.kind), endpoint
+                reason = f'invalid group resource in "{_RESOURCES}" annotation'
+                raise BadApplySet(f"{head}{reason}: no matches for {group}/, Resource={name}")
+            yield GroupKind(endpoint.group, endpoint.kind), endpoint
 
     def add_member(self, kind: GroupKind, namespace: str) -> None:
         """Record that an object is applied. namespace: "" for none."""
@@ -227,33 +220,31 @@ class ApplySet:
             metadata["namespace"] = self.namespace
         return {"apiVersion": self.parent.api_version, "kind": self.parent.kind, "metadata": metadata}
 
-    async def find_members(self, asker: Requester, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
+    async def find_members(self, send: SendRequest, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
         """Return the members that are not applied now. applied: uids. Raises BadApplySet."""
         members = []
         for endpoint in self.kinds.values():
             for namespace in sorted(self.namespaces) if endpoint.namespaced else ("",):
                 try:
                     query = {"labelSelector": f"{PART_OF}={self.id}"}
-                    listed = (await asker.send_request("GET", endpoint.path(namespace), None, JSON, **query)).obj
+                    listed = (await send("GET", endpoint.path(namespace), None, JSON, **query)).obj
                 except Refused as refused:
-                    group, _, version = endpoint.api_version.rpartition("/")
-                    kind = f"{group}/{version}, Kind={endpoint.kind}"
-                    raise BadApplySet(f"listing {kind} objects for pruning: {refused}") from None
+                    raise BadApplySet(f"listing {endpoint.gvk} objects for pruning: {refused}") from None
                 head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
                 items = listed.get("items") or ()
                 members += [(endpoint, {**item, **head}) for item in items if item["metadata"]["uid"] not in applied]
         return members
 
 
-async def write_parent(asker: Requester, path: str, patch: Object) -> RequestResult:
+async def write_parent(send: SendRequest, path: str, patch: Object) -> RequestResult:
     """Apply a patch to a parent; after a conflict once more, with force. Raises Refused."""
     query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
     try:
-        return await asker.send_request("PATCH", path, patch, APPLY, force="false", **query)
+        return await send("PATCH", path, patch, APPLY, force="false", **query)
     except Refused as refused:
         if refused.code != 409:
             raise
-    return await asker.send_request("PATCH", path, patch, APPLY, force="true", **query)
+    return await send("PATCH", path, patch, APPLY, force="true", **query)
 
 
 def label_member(obj: Object, value: str) -> Object:

@@ -12,10 +12,10 @@ from podless.codec import serializer
 from podless.meta import gvk
 from podless.plan.manifests import Identity, Item, read_set
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import LoadedRecord, Simulation, encode_loaded
+from podless.remote.resources import APIResource
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.store import backup
@@ -41,7 +41,7 @@ class Baseline:
     requests: dict[str, int] = field(default_factory=dict)  # number of requests, by what they read
     api: Object = field(default_factory=dict)  # url and uid of a running API, {} for other sources
     namespace: str = "default"  # the default for objects without one
-    complete: list[Endpoint] = field(default_factory=list)  # the resources of which `objects` has all objects
+    complete: list[APIResource] = field(default_factory=list)  # the resources of which `objects` has all objects
     notes: list[str] = field(default_factory=list)  # more about the reads, for the report
 
 
@@ -126,9 +126,9 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Unre
     faults += await _load_objects(simulation, [*other_objects, *_make_owners(baseline.objects)])
     removals = [LoadedRecord(key, None) for key in await _list_others(simulation, baseline)]
     for identity in baseline.absent:
-        endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
-        if endpoint is not None and endpoint.known_kind is not None:
-            removals.append(LoadedRecord(endpoint.known_kind.key(identity.namespace, identity.name), None))
+        kind = simulation.find_kind(identity.api_version, identity.kind)
+        if kind is not None:
+            removals.append(LoadedRecord(kind.key(identity.namespace, identity.name), None))
     await simulation.load(removals)
     await simulation.settle()
     return faults
@@ -138,16 +138,12 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
     """Return the keys of objects that a new cluster has and the API lacks, in resources that were read completely."""
     wanted_keys: set[str] = set()
     resources = set()
-    for endpoint in baseline.complete:
-        endpoint_there = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
-        if endpoint_there is None or endpoint_there.known_kind is None:
-            continue
-        resources.add(endpoint_there.known_kind.key("", "").rpartition("/")[0])
-        wanted_keys |= {
-            endpoint_there.known_kind.key("", obj["metadata"]["name"])
-            for obj in baseline.objects
-            if obj["kind"] == endpoint.kind
-        }
+    for resource in baseline.complete:
+        kind = simulation.find_kind(resource.api_version, resource.kind)
+        if kind is not None:
+            resources.add(kind.key("", "").rpartition("/")[0])
+            objects = [obj for obj in baseline.objects if obj["kind"] == resource.kind]
+            wanted_keys |= {kind.key("", obj["metadata"]["name"]) for obj in objects}
     if not resources:
         return []
     keys = [record.key for record in await simulation.read_records()]
@@ -160,14 +156,14 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
     records: dict[str, LoadedRecord] = {}
     for obj in objects:
         label = str(read_identity(obj))
-        endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
-        if endpoint is None or endpoint.known_kind is None:
+        kind = simulation.find_kind(str(obj.get("apiVersion")), str(obj.get("kind")))
+        if kind is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
                 continue  # its owner has a kind that the plan does not read
             faults.append(UnreadPart(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
             continue
         try:
-            record = encode_loaded(endpoint.known_kind, serializer.copy_value(obj))
+            record = encode_loaded(kind, serializer.copy_value(obj))
         except ValueError as error:
             message = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
             faults.append(UnreadPart(label, message))

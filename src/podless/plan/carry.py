@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import field
 from pathlib import Path
 
-from podless.apis.catalog import ALL
 from podless.check.sources import CannotCheck, find_sources
 from podless.plan import planfile, writes
 from podless.plan.applyset import is_written, label_member, write_parent
@@ -14,10 +13,11 @@ from podless.plan.baseline import Say
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.prune import delete_object
-from podless.plan.requests import ActingUser, Endpoint, RemoteRequester, Requester
+from podless.plan.requests import ActingUser, SendRequest, make_sender
 from podless.plan.result import Action
 from podless.plan.run import place_object
 from podless.remote.cluster import Refused, RemoteCluster, retry_call
+from podless.remote.resources import APIResource
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
@@ -57,10 +57,10 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
     url: of the API. Raises CannotPlan, OSError, and RemoteError if the API does not answer.
     """
     plan = planfile.read_plan(path)
-    await _check_api(plan["api"], RemoteRequester(cluster), url)
+    await _check_api(plan["api"], make_sender(cluster), url)
     planned = plan.get("as")
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
-    asker = RemoteRequester(cluster, acting)
+    send = make_sender(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     journal, carried = planfile.read_journal(path), ApplyResult()
     for text in plan["refused"]:
@@ -74,7 +74,7 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
         try:
             if step.get("parent") == "after" and carried.refused:
                 raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
-            outcome = await _carry_out_step(step, asker, options, plan, carried)
+            outcome = await _carry_out_step(step, send, options, plan, carried)
         except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
             outcome = (
@@ -90,10 +90,10 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
     return carried
 
 
-async def _check_api(planned: Object, asker: Requester, url: str) -> None:
+async def _check_api(planned: Object, send: SendRequest, url: str) -> None:
     """Raise CannotPlan if the plan is for another API."""
     try:
-        uid = (await asker.send_request("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
+        uid = (await send("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
     except Refused:
         uid = ""
     is_same = uid == planned["uid"] if uid and planned.get("uid") else url == planned.get("url")
@@ -107,27 +107,27 @@ def _describe_step(step: Object) -> str:
 
 
 async def _carry_out_step(
-    step: Object, asker: Requester, options: PlanOptions, plan: Object, carried: ApplyResult
+    step: Object, send: SendRequest, options: PlanOptions, plan: Object, carried: ApplyResult
 ) -> str:
     """Carry out one step and return its sign. Raises _ObjectChanged, Refused, Unwritable."""
     endpoint = _find_endpoint(step)
     live = None
     if step["name"] and not step["name"].endswith("*"):
-        live = await writes.read_object(asker, endpoint, step["namespace"], step["name"])
+        live = await writes.read_object(send, endpoint, step["namespace"], step["name"])
     if step["action"] == Action.DELETE:
-        return await _delete_object(step, endpoint, live, asker, carried)
+        return await _delete_object(step, endpoint, live, send, carried)
     if "parent" in step:
-        return await _write_parent(step, endpoint, live, asker, carried)
+        return await _write_parent(step, endpoint, live, send, carried)
     body = _read_body(step, plan["salt"], plan.get("applyset") or "")
     if _is_done(step, live):
         carried.skipped += 1
         return "="
     _check_state(step, live)
-    written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
+    written = await writes.write_object(send, endpoint, body, live, options, guarded=True)
     if step["kind"] != "Secret":  # a warning may contain a value, too
         carried.warnings += [f"{_describe_step(step)}: {text}" for text in written.warnings]
     if step["kind"] == "CustomResourceDefinition":
-        await _await_definition(asker, endpoint, step["name"])
+        await _await_definition(send, endpoint, step["name"])
     if live is None:
         carried.created += 1
         return "+"
@@ -136,14 +136,14 @@ async def _carry_out_step(
 
 
 async def _write_parent(
-    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: ApplyResult
+    step: Object, endpoint: APIResource, live: Object | None, send: SendRequest, carried: ApplyResult
 ) -> str:
     """Write the parent of an ApplySet. Raises _ObjectChanged, Refused."""
     if is_written(live, step["body"]):
         return "="
     if step["parent"] == "before":
         _check_state(step, live)
-    await write_parent(asker, endpoint.path(step["namespace"], step["name"]), step["body"])
+    await write_parent(send, endpoint.path(step["namespace"], step["name"]), step["body"])
     if live is None:
         carried.created += 1
     elif step["parent"] == "before":
@@ -152,24 +152,19 @@ async def _write_parent(
 
 
 async def _delete_object(
-    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: ApplyResult
+    step: Object, endpoint: APIResource, live: Object | None, send: SendRequest, carried: ApplyResult
 ) -> str:
     if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
         carried.skipped += 1
         return "="
     _check_state(step, live)
-    await delete_object(asker, endpoint, live, guarded=True)
+    await delete_object(send, endpoint, live, guarded=True)
     carried.deleted += 1
     return "-"
 
 
-def _find_endpoint(step: Object) -> Endpoint:
-    group, _, version = step["apiVersion"].rpartition("/")
-    found_kind = next(
-        (kind for kind in ALL if (kind.group, kind.plural) == (group, step["plural"]) and version in kind.by_version),
-        None,
-    )
-    return Endpoint(step["apiVersion"], step["plural"], step["kind"], step["namespaced"], found_kind)
+def _find_endpoint(step: Object) -> APIResource:
+    return APIResource(step["apiVersion"], step["plural"], step["kind"], step["namespaced"])
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
@@ -212,11 +207,11 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
     raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")
 
 
-async def _await_definition(asker: Requester, endpoint: Endpoint, name: str) -> None:
+async def _await_definition(send: SendRequest, endpoint: APIResource, name: str) -> None:
     """Wait until the kind of a definition is served. Raises _ObjectChanged after `_PATIENCE` seconds."""
 
     async def check_established() -> None:
-        obj = await writes.read_object(asker, endpoint, "", name)
+        obj = await writes.read_object(send, endpoint, "", name)
         conditions = ((obj or {}).get("status") or {}).get("conditions") or ()
         if not any(
             condition.get("type") == "Established" and condition.get("status") == "True" for condition in conditions

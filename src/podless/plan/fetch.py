@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from podless.apis import features
-from podless.apis.catalog import ALL
-from podless.kinds.kind import Kind
 from podless.plan.applyset import ApplySet
 from podless.plan.baseline import Baseline, PlanSource, Say
 from podless.plan.manifests import Identity, Item
@@ -16,16 +14,17 @@ from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
 from podless.plan.pruned import fetch_members, fetch_pruned, find_parent
 from podless.plan.reader import APIReader, ReadFailed
-from podless.plan.requests import Endpoint
+from podless.plan.requests import BUILT_IN, find_builtin
 from podless.plan.result import UnreadPart
 from podless.plan.rules import fetch_policies, fetch_quotas, fetch_roles
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
+from podless.remote.resources import APIResource, parse_resources, version_path
 from podless.runtime.jsonobject import Object
 from podless.version import __version__
 
-_DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", "CustomResourceDefinition", False)
-NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
+_DEFINITIONS = find_builtin("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+NAMESPACES = find_builtin("v1", "Namespace")
 _SECONDS = 30.0  # timeout of one answer
 _TRIES = 3
 _RECHECK_SECONDS = 5.0  # seconds; after reading for longer, the set's objects are checked for changes again
@@ -36,18 +35,16 @@ _PODS = {
     "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
     "PodTemplate",
 }  # fmt: skip
-_ACCOUNTS = Endpoint("v1", "serviceaccounts", "ServiceAccount", True)
-_SERVICES = Endpoint("v1", "services", "Service", True)
-_ROLES = Endpoint("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", False)
-# (kinds, classes that are read if the set has one of these kinds)
-_CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
-    (frozenset({"Pod", "ReplicationController"}), Endpoint("node.k8s.io/v1", "runtimeclasses", "RuntimeClass", False)),
-    (frozenset({"Pod"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
-    (frozenset({"PriorityClass"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
-    (frozenset({"PersistentVolumeClaim"}), Endpoint("storage.k8s.io/v1", "storageclasses", "StorageClass", False)),
-    (frozenset({"Ingress"}), Endpoint("networking.k8s.io/v1", "ingressclasses", "IngressClass", False)),
-    (frozenset({"ClusterRole"}), _ROLES),
-)
+_ACCOUNTS = find_builtin("v1", "ServiceAccount")
+_SERVICES = find_builtin("v1", "Service")
+# classes, each with the kinds in a set for which it is read
+_CLASSES: Mapping[APIResource, set[str]] = {
+    find_builtin("node.k8s.io/v1", "RuntimeClass"): {"Pod", "ReplicationController"},
+    find_builtin("scheduling.k8s.io/v1", "PriorityClass"): {"Pod", "PriorityClass"},
+    find_builtin("storage.k8s.io/v1", "StorageClass"): {"PersistentVolumeClaim", "StatefulSet"},
+    find_builtin("networking.k8s.io/v1", "IngressClass"): {"Ingress"},
+    find_builtin("rbac.authorization.k8s.io/v1", "ClusterRole"): {"ClusterRole"},
+}
 
 
 class RunningAPI(PlanSource):
@@ -78,10 +75,10 @@ class _BaselineReader:
         self.options = options
         self.namespace = namespace  # default for objects without one
         self.baseline = Baseline()
-        self._endpoints: dict[tuple[str, str], Endpoint] = {}
+        self._endpoints: dict[tuple[str, str], APIResource] = {}
         self._definitions: dict[str, Object] = {}  # by name
         self._read: set[str] = set()  # names of definitions that were requested
-        self._named: dict[tuple[Endpoint, str], list[str]] = {}
+        self._named: dict[tuple[APIResource, str], list[str]] = {}
         self._began = 0.0
 
     async def read_baseline(self) -> Baseline:
@@ -137,10 +134,10 @@ class _BaselineReader:
         revisions = index_revisions(self.baseline.objects)
         absent = {key_of(identity) for identity in self.baseline.absent}
 
-        async def read_again(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+        async def read_again(endpoint: APIResource, namespace: str, names: list[str]) -> None:
             objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
             now = index_revisions(objects)
-            group = endpoint.api_version.rpartition("/")[0]
+            group = endpoint.group
             for name in names if not faults else ():
                 key = (group, endpoint.kind, namespace, name)
                 was_read = key in revisions or key in absent
@@ -150,7 +147,7 @@ class _BaselineReader:
 
         await asyncio.gather(*(read_again(*collection, names) for collection, names in self._named.items() if names))
 
-    async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
+    async def _find_applyset(self, named: dict[tuple[APIResource, str], list[str]]) -> ApplySet | None:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
@@ -189,21 +186,16 @@ class _BaselineReader:
 
     async def _discover_versions(self, api_versions: Iterable[str]) -> None:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
-        kinds = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
 
         async def discover_version(api_version: str) -> None:
-            path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            path = version_path(api_version)
             try:
                 listed = await self.reader.read_document(path, "get discovery")
             except ReadFailed as error:
                 self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
                 return
-            for resource in (listed or {}).get("resources") or ():
-                if "/" in resource["name"]:
-                    continue
-                kind: Kind | None = kinds.get((api_version, resource["kind"]))
-                endpoint = Endpoint(api_version, resource["name"], resource["kind"], bool(resource["namespaced"]), kind)
-                self._endpoints.setdefault((api_version, resource["kind"]), endpoint)
+            for resource in parse_resources(api_version, listed or {}):
+                self._endpoints.setdefault((api_version, resource.kind), resource)
 
         await asyncio.gather(
             *map(discover_version, sorted({*api_versions} - {version for version, _ in self._endpoints}))
@@ -213,7 +205,7 @@ class _BaselineReader:
             *(
                 self.read_definition(endpoint)
                 for key, endpoint in self._endpoints.items()
-                if endpoint.known_kind is None and key in needed
+                if key in needed and key not in BUILT_IN
             )
         )
 
@@ -231,15 +223,15 @@ class _BaselineReader:
             if name is None or (identity.api_version, identity.kind) in self._endpoints:
                 continue
             plural = name.partition(".")[0]
-            await self.read_definition(Endpoint(identity.api_version, plural, identity.kind, True), new=True)
+            await self.read_definition(APIResource(identity.api_version, plural, identity.kind, True), new=True)
             if name in self._definitions:
                 namespaced = self._definitions[name]["spec"].get("scope") == "Namespaced"
-                endpoint = Endpoint(identity.api_version, plural, identity.kind, namespaced)
+                endpoint = APIResource(identity.api_version, plural, identity.kind, namespaced)
                 self._endpoints[identity.api_version, identity.kind] = endpoint
 
-    async def read_definition(self, endpoint: Endpoint, *, new: bool = False) -> None:
+    async def read_definition(self, endpoint: APIResource, *, new: bool = False) -> None:
         """Read the definition of a kind, once. new: it may be absent."""
-        name = endpoint.resource
+        name = endpoint.full_name
         if name in self._read:
             return
         self._read.add(name)
@@ -257,18 +249,18 @@ class _BaselineReader:
             return
         self._definitions[name] = definition
 
-    async def _find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
+    async def _find_endpoint(self, api_version: str, kind: str) -> APIResource | None:
         """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
         if (api_version, kind) not in self._endpoints:
             await self._discover_versions([api_version])
         endpoint = self._endpoints.get((api_version, kind))
-        if endpoint is not None and endpoint.known_kind is None:
+        if endpoint is not None and (api_version, kind) not in BUILT_IN:
             await self.read_definition(endpoint)
         return endpoint
 
-    def _name_objects(self) -> dict[tuple[Endpoint, str], list[str]]:
+    def _name_objects(self) -> dict[tuple[APIResource, str], list[str]]:
         """Return the names of the set's objects, by endpoint and namespace."""
-        named: dict[tuple[Endpoint, str], list[str]] = {}
+        named: dict[tuple[APIResource, str], list[str]] = {}
         for item in self.items:
             identity = item.identity
             endpoint = self._endpoints.get((identity.api_version, identity.kind))
@@ -283,26 +275,26 @@ class _BaselineReader:
                 names.append(identity.name)
         return named
 
-    def _use_stored_version(self, endpoint: Endpoint) -> Endpoint:
+    def _use_stored_version(self, endpoint: APIResource) -> APIResource:
         """Return the endpoint in the stored version of custom objects, so that reads need no conversion."""
-        definition = self._definitions.get(endpoint.resource)
+        definition = self._definitions.get(endpoint.full_name)
         if definition is None:
             return endpoint
         spec = definition["spec"]
         for version in spec["versions"]:
             if version.get("storage") and version.get("served"):
                 api_version = f"{spec['group']}/{version['name']}"
-                return Endpoint(api_version, endpoint.plural, endpoint.kind, endpoint.namespaced)
+                return APIResource(api_version, endpoint.plural, endpoint.kind, endpoint.namespaced)
         return endpoint
 
-    def _list_identities(self, named: dict[tuple[Endpoint, str], list[str]]) -> set[tuple[str, str, str]]:
+    def _list_identities(self, named: dict[tuple[APIResource, str], list[str]]) -> set[tuple[str, str, str]]:
         """Return resource, namespace and name of the set's objects."""
         return {
-            (endpoint.resource, namespace, name) for (endpoint, namespace), names in named.items() for name in names
+            (endpoint.full_name, namespace, name) for (endpoint, namespace), names in named.items() for name in names
         }
 
-    async def _read_objects(self, named: dict[tuple[Endpoint, str], list[str]]) -> None:
-        async def read_named(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+    async def _read_objects(self, named: dict[tuple[APIResource, str], list[str]]) -> None:
+        async def read_named(endpoint: APIResource, namespace: str, names: list[str]) -> None:
             if endpoint.plural == _DEFINITIONS.plural:
                 names = [name for name in names if name not in self._read]
             objects, absent, faults = await self.reader.read_named(endpoint, namespace, names)
@@ -314,7 +306,7 @@ class _BaselineReader:
 
         await asyncio.gather(*(read_named(*collection, names) for collection, names in named.items() if names))
 
-    def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, reason: str) -> None:
+    def _note_unknown(self, endpoint: APIResource, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""
         self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(reason)
         for item in self.items:
@@ -341,15 +333,11 @@ class _BaselineReader:
 
     async def _read_classes(self, kinds: set[str]) -> None:
         """Read classes and other cluster-scoped objects that limit or complete objects of the set's kinds."""
-        endpoints: dict[str, Endpoint] = {}
-        kinds = {*kinds, *(("PersistentVolumeClaim",) if "StatefulSet" in kinds else ())}
-        for needing, endpoint in _CLASSES:
-            if kinds & needing:
-                endpoints[endpoint.resource] = endpoint
+        resources = [resource for resource, needing in _CLASSES.items() if kinds & needing]
         if any(_has_address(item.obj) for item in self.items if item.identity.kind == "Service"):
-            endpoints[_SERVICES.resource] = _SERVICES
+            resources.append(_SERVICES)
         effect = "defaults and errors that come of it are not in the plan"
-        listed = await asyncio.gather(*(self.reader.try_list(class_, effect=effect) for class_ in endpoints.values()))
+        listed = await asyncio.gather(*(self.reader.try_list(resource, effect=effect) for resource in resources))
         for objects in listed:
             self.baseline.objects += objects
 

@@ -8,14 +8,15 @@ from podless.plan import planfile
 from podless.plan.applyset import PART_OF, ApplySet, BadApplySet, GroupKind, label_member, parse_reference, write_parent
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.requests import Endpoint, Requester
+from podless.plan.requests import SendRequest
 from podless.plan.result import Action, Change, Plan, UnreadPart
 from podless.plan.simulation import Simulation
 from podless.plan.writes import read_object
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
-Locate = Callable[[Item], tuple[Endpoint, str] | None]
+Locate = Callable[[Item], tuple[APIResource, str] | None]
 _LABELLED = f'ApplySet label "{PART_OF}" already set in input data'
 _UNKNOWN = "what would be pruned is not in the plan, and the plan cannot be applied"
 
@@ -23,36 +24,36 @@ _UNKNOWN = "what would be pruned is not in the plan, and the plan cannot be appl
 class Membership:
     """An ApplySet while a set is applied. change: of the parent. patch: the last patch of the parent."""
 
-    def __init__(self, simulation: Simulation, asker: Requester, applyset: ApplySet, plan: Plan) -> None:
+    def __init__(self, simulation: Simulation, send: SendRequest, applyset: ApplySet, plan: Plan) -> None:
         parent = applyset.parent
         identity = Identity(parent.api_version, parent.kind, applyset.namespace, applyset.name)
         self.change = Change(Action.UNCHANGED, identity, message="the parent of the ApplySet")
         self.patch: Object = {}
         self.endpoint = parent
         self._simulation = simulation
-        self._asker = asker
+        self._send = send
         self._applyset = applyset
         self._plan = plan
         self._first: Object = {}
 
     @classmethod
     async def find_parent(
-        cls, simulation: Simulation, asker: Requester, options: PlanOptions, plan: Plan
+        cls, simulation: Simulation, send: SendRequest, options: PlanOptions, plan: Plan
     ) -> Membership:
-        """Find the parent. asker: of the user who applies the set. Raises CannotPlan for an unusable parent."""
+        """Find the parent. send: of the user who applies the set. Raises CannotPlan for an unusable parent."""
         reference = parse_reference(options.applyset)
-        endpoint = simulation.find_resource(reference.resource, reference.group)
+        endpoint = await simulation.make_discovery().find_resource(reference.resource, reference.group)
         if endpoint is None:
             location = f"{reference.group}/, Resource={reference.resource}"
             raise CannotPlan(f'invalid parent reference "{options.applyset}": no matches for {location}')
         namespace = options.namespace if endpoint.namespaced else ""
         applyset = ApplySet(endpoint, reference.name, namespace, f"kubectl/v{plan.release}.0")
         try:
-            await applyset.check_parent(asker)
+            await applyset.check_parent(send)
         except BadApplySet as error:
             raise CannotPlan(str(error)) from None
         plan.applyset = applyset.id
-        return cls(simulation, asker, applyset, plan)
+        return cls(simulation, send, applyset, plan)
 
     async def label_objects(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
         """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
@@ -61,7 +62,7 @@ class Membership:
         """
         change, applyset = self.change, self._applyset
         self._plan.changes.append(change)
-        change.before = await read_object(self._simulation, self.endpoint, applyset.namespace, applyset.name)
+        change.before = await read_object(self._simulation.as_admin, self.endpoint, applyset.namespace, applyset.name)
         if change.identity in unknown:
             change.action, change.message = Action.UNKNOWN, unknown[change.identity]
             self._plan.missing.append(UnreadPart(str(change.identity), change.message, _UNKNOWN))
@@ -69,7 +70,7 @@ class Membership:
         members = [] if labelled else self._add_members(items, locate)
         try:
             if change.action is not Action.UNKNOWN:
-                await applyset.read_parent(self._asker, self._simulation.find_kind, self._simulation.find_resource)
+                await applyset.read_parent(self._send, self._simulation.make_discovery())
             await self._write_parent(latest=False)
         except BadApplySet as error:
             self._note_refusal(str(error))
@@ -93,10 +94,10 @@ class Membership:
                 self._applyset.add_member(kind, item.identity.namespace if defined[kind] else "")
         return [Item(label_member(item.obj, self._applyset.id), item.place) for item in items]
 
-    async def find_members(self, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
+    async def find_members(self, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
         """Return the members that the set no longer has. applied: uids of those that it has."""
         try:
-            return await self._applyset.find_members(self._asker, applied)
+            return await self._applyset.find_members(self._send, applied)
         except BadApplySet as error:
             self._note_refusal(str(error))
             return []
@@ -112,7 +113,7 @@ class Membership:
         """Write the parent. Raises BadApplySet."""
         self.patch = self._applyset.make_patch(latest=latest)
         try:
-            answered = await write_parent(self._asker, self._applyset.path, self.patch)
+            answered = await write_parent(self._send, self._applyset.path, self.patch)
         except Refused as refused:
             raise BadApplySet(f"failed to update ApplySet: {refused}") from None
         self.change.after = answered.obj

@@ -17,8 +17,8 @@ from typing import Any
 from podless.codec import serializer
 from podless.plan.manifests import Identity, ObjectPosition
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Change, Plan
+from podless.remote.resources import APIResource
 from podless.runtime.files import write_file
 from podless.runtime.jsonobject import Object
 
@@ -63,7 +63,7 @@ def make_digest(obj: Object | None) -> str:
 
 
 def make_step(
-    change: Change, endpoint: Endpoint, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
+    change: Change, endpoint: APIResource, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
 ) -> Object:
     """Return the write of one object."""
     identity = change.identity
@@ -81,7 +81,7 @@ def make_step(
 
 
 def make_parent_step(
-    change: Change, endpoint: Endpoint, patch: Object, revisions: Mapping[Key, str], *, latest: bool
+    change: Change, endpoint: APIResource, patch: Object, revisions: Mapping[Key, str], *, latest: bool
 ) -> Object:
     """Return a write to the parent of an ApplySet. latest: the last such write, which accepts any state."""
     identity = change.identity
@@ -96,7 +96,7 @@ def make_parent_step(
     }
 
 
-def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str]) -> Object:
+def make_deletion(endpoint: APIResource, obj: Object, revisions: Mapping[Key, str]) -> Object:
     """Return the deletion of one object. obj: the object in the plan."""
     metadata = obj["metadata"]
     identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
@@ -110,7 +110,7 @@ def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str])
     }
 
 
-def _describe_target(endpoint: Endpoint, identity: Identity) -> Object:
+def _describe_target(endpoint: APIResource, identity: Identity) -> Object:
     return {
         "apiVersion": identity.api_version,
         "kind": identity.kind,

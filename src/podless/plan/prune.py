@@ -12,38 +12,28 @@ from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan
-from podless.plan.requests import JSON, Endpoint, Requester
+from podless.plan.requests import JSON, SendRequest, find_builtin
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 # The kinds that kubectl prunes, namespaced ones first.
-PRUNED = (
-    Endpoint("v1", "configmaps", "ConfigMap", True),
-    Endpoint("v1", "endpoints", "Endpoints", True),
-    Endpoint("v1", "persistentvolumeclaims", "PersistentVolumeClaim", True),
-    Endpoint("v1", "pods", "Pod", True),
-    Endpoint("v1", "replicationcontrollers", "ReplicationController", True),
-    Endpoint("v1", "secrets", "Secret", True),
-    Endpoint("v1", "services", "Service", True),
-    Endpoint("batch/v1", "jobs", "Job", True),
-    Endpoint("batch/v1", "cronjobs", "CronJob", True),
-    Endpoint("networking.k8s.io/v1", "ingresses", "Ingress", True),
-    Endpoint("apps/v1", "daemonsets", "DaemonSet", True),
-    Endpoint("apps/v1", "deployments", "Deployment", True),
-    Endpoint("apps/v1", "replicasets", "ReplicaSet", True),
-    Endpoint("apps/v1", "statefulsets", "StatefulSet", True),
-    Endpoint("v1", "namespaces", "Namespace", False),
-    Endpoint("v1", "persistentvolumes", "PersistentVolume", False),
-)
+PRUNED = [
+    *(find_builtin("v1", kind) for kind in ("ConfigMap", "Endpoints", "PersistentVolumeClaim", "Pod")),
+    *(find_builtin("v1", kind) for kind in ("ReplicationController", "Secret", "Service")),
+    *(find_builtin("batch/v1", kind) for kind in ("Job", "CronJob")),
+    find_builtin("networking.k8s.io/v1", "Ingress"),
+    *(find_builtin("apps/v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
+    *(find_builtin("v1", kind) for kind in ("Namespace", "PersistentVolume")),
+]
 
 
 class CannotPrune(Exception):
     """The API does not list the objects to prune. The text is kubectl's. identity: of the kind. code: HTTP status."""
 
-    def __init__(self, endpoint: Endpoint, namespace: str, refused: Refused) -> None:
-        group, _, version = endpoint.api_version.rpartition("/")
+    def __init__(self, endpoint: APIResource, namespace: str, refused: Refused) -> None:
         scope = "namespaced" if endpoint.namespaced else "nonNamespaced"
-        super().__init__(f"error pruning {scope} object {group}/{version}, Kind={endpoint.kind}: {refused}")
+        super().__init__(f"error pruning {scope} object {endpoint.gvk}: {refused}")
         self.identity = Identity(endpoint.api_version, endpoint.kind, namespace, "")
         self.code = refused.code
 
@@ -58,8 +48,8 @@ def choose_labelled(items: Sequence[Item], labels: str) -> list[Item]:
 
 
 async def find_pruned(
-    asker: Requester, labels: str, namespaces: Sequence[str], applied: Collection[str]
-) -> list[tuple[Endpoint, Object]]:
+    send: SendRequest, labels: str, namespaces: Sequence[str], applied: Collection[str]
+) -> list[tuple[APIResource, Object]]:
     """Return the objects to delete: with the labels, created by kubectl apply, and not applied now.
 
     namespaces: of the applied objects. applied: uids. Raises CannotPrune, RemoteError.
@@ -68,7 +58,7 @@ async def find_pruned(
     for endpoint in PRUNED:
         for namespace in namespaces if endpoint.namespaced else ("",):
             try:
-                answered = await asker.send_request("GET", endpoint.path(namespace), None, JSON, labelSelector=labels)
+                answered = await send("GET", endpoint.path(namespace), None, JSON, labelSelector=labels)
             except Refused as refused:
                 if refused.code == 404:
                     continue
@@ -80,7 +70,7 @@ async def find_pruned(
     return pruned
 
 
-async def delete_object(asker: Requester, endpoint: Endpoint, obj: Object, *, guarded: bool = False) -> None:
+async def delete_object(send: SendRequest, endpoint: APIResource, obj: Object, *, guarded: bool = False) -> None:
     """Delete an object with background propagation, as kubectl does. A missing object is no error.
 
     guarded: only in the state of `obj`. Raises Refused, RemoteError.
@@ -90,7 +80,7 @@ async def delete_object(asker: Requester, endpoint: Endpoint, obj: Object, *, gu
     if guarded:
         options["preconditions"] = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     try:
-        await asker.send_request("DELETE", endpoint.path(metadata.get("namespace") or "", metadata["name"]), options)
+        await send("DELETE", endpoint.path(metadata.get("namespace") or "", metadata["name"]), options)
     except Refused as refused:
         if refused.code != 404:
             raise

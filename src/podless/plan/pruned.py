@@ -5,14 +5,12 @@ Dependents are owned objects, and the contents of namespaces.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from podless.fields.kubectl import LAST_APPLIED
 from podless.plan.applyset import (
     PART_OF,
     ApplySet,
-    GroupKind,
     ParentReference,
     parse_reference,
     split_kinds,
@@ -21,19 +19,17 @@ from podless.plan.applyset import (
 )
 from podless.plan.baseline import Baseline
 from podless.plan.prune import PRUNED
-from podless.plan.reader import APIReader, ReadFailed
-from podless.plan.requests import Endpoint
-from podless.plan.result import UnreadPart
+from podless.plan.reader import APIReader
+from podless.plan.requests import find_builtin
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
-FindEndpoint = Callable[[str, str], Awaitable[Endpoint | None]]
+FindEndpoint = Callable[[str, str], Awaitable[APIResource | None]]
 _EFFECT = "what would be pruned or goes with it is not in the plan"
-_SECRETS = Endpoint("v1", "secrets", "Secret", True)
-_CONFIG_MAPS = Endpoint("v1", "configmaps", "ConfigMap", True)
 _USUAL = {
-    **dict.fromkeys(("secrets", "secret"), _SECRETS),
-    **dict.fromkeys(("configmaps", "configmap", "cm"), _CONFIG_MAPS),
-}
+    **dict.fromkeys(("secrets", "secret"), find_builtin("v1", "Secret")),
+    **dict.fromkeys(("configmaps", "configmap", "cm"), find_builtin("v1", "ConfigMap")),
+}  # kinds of parents that need no discovery
 
 
 async def fetch_pruned(
@@ -52,12 +48,12 @@ async def fetch_pruned(
     await _add_deleted(reader, baseline, applied, in_set)
 
 
-async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple[Endpoint, ParentReference] | None:
+async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple[APIResource, ParentReference] | None:
     """Return the endpoint of an ApplySet's parent, None if its kind is not served. Raises CannotPlan."""
     reference = parse_reference(text)
     endpoint = _USUAL.get(reference.resource) if not reference.group else None
     if endpoint is None:
-        endpoint = await _Resources(reader).find_resource(reference.resource, reference.group)
+        endpoint = await reader.make_discovery(_EFFECT).find_resource(reference.resource, reference.group)
         if endpoint is not None:
             await find(endpoint.api_version, endpoint.kind)  # also reads its definition
     return None if endpoint is None else (endpoint, reference)
@@ -74,9 +70,9 @@ async def fetch_members(
     if parent is None:
         return
     annotations = parent["metadata"].get("annotations") or {}
-    resources = _Resources(reader)
-    endpoints = [await resources.find_kind(kind) for kind in split_kinds(annotations) or ()]
-    endpoints += [await resources.find_resource(*resource) for resource in split_resources(annotations)]
+    discovery = reader.make_discovery(_EFFECT)
+    endpoints = [await discovery.find_kind(*kind) for kind in split_kinds(annotations) or ()]
+    endpoints += [await discovery.find_resource(*resource) for resource in split_resources(annotations)]
     namespaces = sorted(split_namespaces(annotations, applyset.namespace))
     labels = f"{PART_OF}={applyset.id}"
     served = dict.fromkeys(filter(None, endpoints))
@@ -87,21 +83,20 @@ async def fetch_members(
 def _is_parent(obj: Object, applyset: ApplySet) -> bool:
     metadata, parent = obj["metadata"], applyset.parent
     identity = (obj["apiVersion"].rpartition("/")[0], obj["kind"], metadata.get("namespace") or "", metadata["name"])
-    kind = GroupKind(parent.api_version.rpartition("/")[0], parent.kind)
-    return bool(identity == (*kind, applyset.namespace, applyset.name))
+    return bool(identity == (parent.group, parent.kind, applyset.namespace, applyset.name))
 
 
 async def _add_deleted(
     reader: APIReader,
     baseline: Baseline,
-    listed: Iterable[tuple[Endpoint, str, Object]],
+    listed: Iterable[tuple[APIResource, str, Object]],
     in_set: Collection[tuple[str, str, str]],
 ) -> None:
     """Add objects that are not in the set, and their dependents. listed: with their endpoints and namespaces."""
     deleted = [
         obj
         for endpoint, namespace, obj in listed
-        if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set
+        if (endpoint.full_name, namespace, obj["metadata"]["name"]) not in in_set
     ]
     baseline.objects += deleted
     if deleted:
@@ -113,7 +108,12 @@ async def _fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> lis
     namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
     spaces = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
-    endpoints = [item for item in await _Resources(reader).list_deletable() if item.namespaced or cluster_wide]
+    endpoints = [
+        resource
+        for resource in await reader.make_discovery(_EFFECT).list_preferred()
+        if resource.verbs >= {"list", "delete"} and resource.plural != "events"
+        if resource.namespaced or cluster_wide
+    ]
     within = ("",) if cluster_wide else sorted(spaces)
     listed = await reader.try_lists(endpoints, within, effect=_EFFECT, metadata=True)
     return _choose_dependents([obj for _, _, obj in listed], deleted, namespaces)
@@ -138,80 +138,3 @@ def _choose_dependents(
         dependents += found_now
         deleted_uids |= {obj["metadata"].get("uid") for obj in found_now}
         remaining = [obj for obj in remaining if obj["metadata"].get("uid") not in deleted_uids]
-
-
-class _Resources:
-    """The resources of one API; each discovery document is read once."""
-
-    def __init__(self, reader: APIReader) -> None:
-        self._reader = reader
-        self._listed: dict[str, list[Object]] = {}
-
-    async def list_deletable(self) -> list[Endpoint]:
-        """Return the endpoints of resources that can be listed and deleted, in their group's preferred version."""
-        versions = ["v1", *(group["preferredVersion"]["groupVersion"] for group in await self._list_groups())]
-        listed = await asyncio.gather(*map(self._list_version, versions))
-        return [
-            _endpoint_of(version, resource)
-            for version, resources in zip(versions, listed, strict=True)
-            for resource in resources
-            if {"list", "delete"} <= {*resource["verbs"]} and resource["name"] != "events"
-        ]
-
-    async def find_kind(self, kind: GroupKind) -> Endpoint | None:
-        """Return the endpoint of a kind; None if it is not served."""
-        for version in await self._list_versions(kind.group):
-            for resource in await self._list_version(version):
-                if resource["kind"] == kind.kind:
-                    return _endpoint_of(version, resource)
-        return None
-
-    async def find_resource(self, resource: str, group: str) -> Endpoint | None:
-        """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
-        if not group and (endpoint := await self._find_named("v1", resource)) is not None:
-            return endpoint
-        groups = [group_entry for group_entry in await self._list_groups() if group_entry["name"].startswith(group)]
-        for group_entry in sorted(groups, key=lambda group_entry: group_entry["name"] != group):
-            for version in [group_entry["preferredVersion"], *group_entry["versions"]]:
-                endpoint = await self._find_named(version["groupVersion"], resource)
-                if endpoint is not None:
-                    return endpoint
-        return None
-
-    async def _find_named(self, version: str, resource: str) -> Endpoint | None:
-        for entry in await self._list_version(version):
-            if resource in (entry["name"], entry.get("singularName"), *(entry.get("shortNames") or ())):
-                return _endpoint_of(version, entry)
-        return None
-
-    async def _list_versions(self, group: str) -> list[str]:
-        """Return the versions of a group, the preferred one first."""
-        if not group:
-            return ["v1"]
-        listed = next((entry for entry in await self._list_groups() if entry["name"] == group), None)
-        if listed is None:
-            return []
-        versions = [entry["groupVersion"] for entry in (listed["preferredVersion"], *listed["versions"])]
-        return list(dict.fromkeys(versions))
-
-    async def _list_groups(self) -> list[Object]:
-        return await self._read_list("/apis", "groups")
-
-    async def _list_version(self, version: str) -> list[Object]:
-        """Return the resources of a version, without subresources."""
-        listed = await self._read_list(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
-        return [resource for resource in listed if "/" not in resource["name"]]
-
-    async def _read_list(self, path: str, name: str) -> list[Object]:
-        if path not in self._listed:
-            try:
-                document = await self._reader.read_document(path, "get discovery") or {}
-            except ReadFailed as error:
-                self._reader.missing.append(UnreadPart(path, str(error), _EFFECT))
-                document = {}
-            self._listed[path] = document.get(name) or []
-        return self._listed[path]
-
-
-def _endpoint_of(version: str, resource: Object) -> Endpoint:
-    return Endpoint(version, resource["name"], resource["kind"], bool(resource["namespaced"]))

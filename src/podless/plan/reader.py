@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlencode
 
 from podless.plan.options import CannotPlan
-from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.remote import RemoteError
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.remote.resources import APIResource, Discovery
 from podless.runtime.jsonobject import Object
 
 _CONCURRENT = 16  # concurrent requests
@@ -19,7 +19,6 @@ _PAGE = 500  # objects of a page
 _MAX_SINGLE_READS = 8  # up to this many objects of a collection are read one by one
 _SPARE = 4  # maximum objects in a list for each wanted one; else they are read one by one
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
-_TOO_OLD = 410
 _ROOTS = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata
 
 
@@ -66,17 +65,29 @@ class APIReader:
             raise ReadFailed("the answer is none of a Kubernetes API")
         return document
 
+    def make_discovery(self, effect: str) -> Discovery:
+        """Return the discovery documents of the API. effect: on the plan, if one cannot be read."""
+
+        async def get(path: str) -> Object:
+            try:
+                return await self.read_document(path, "get discovery") or {}
+            except ReadFailed as error:
+                self.missing.append(UnreadPart(path, str(error), effect))
+                return {}
+
+        return Discovery(get)
+
     def _report_progress(self) -> None:
         """Show the number of requests so far."""
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
-    async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
+    async def get_object(self, endpoint: APIResource, namespace: str, name: str) -> Object | None:
         """Return an object, None if it does not exist. Raises ReadFailed."""
-        return await self.read_document(endpoint.path(namespace, name), f"get {endpoint.resource}")
+        return await self.read_document(endpoint.path(namespace, name), f"get {endpoint.full_name}")
 
     async def list_objects(
         self,
-        endpoint: Endpoint,
+        endpoint: APIResource,
         namespace: str = "",
         labels: str = "",
         *,
@@ -96,15 +107,15 @@ class APIReader:
             query |= {"continue": token} if token else {}
             path = f"{endpoint.path(namespace)}?{urlencode(query)}"
             try:
-                page = await self.read_document(path, f"list {endpoint.resource}", accept)
+                page = await self.read_document(path, f"list {endpoint.full_name}", accept)
             except ReadFailed as error:
                 refused = error.__cause__
-                token = _next_token(refused) if isinstance(refused, Refused) else ""
+                token = refused.next_token if isinstance(refused, Refused) else ""
                 if not token:
                     raise
                 in_namespace = f" in namespace {namespace}" if namespace else ""
                 self.notes.append(
-                    f"{endpoint.resource}{in_namespace} changed while podless read them: two states are mixed"
+                    f"{endpoint.full_name}{in_namespace} changed while podless read them: two states are mixed"
                 )
                 continue
             if page is None:
@@ -117,25 +128,25 @@ class APIReader:
                 return objects
 
     async def try_list(
-        self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
+        self, endpoint: APIResource, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
     ) -> list[Object]:
         """Return the objects of a collection. If it cannot be read, record the effect on the plan."""
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except ReadFailed as error:
             in_namespace = f" in namespace {namespace}" if namespace else ""
-            self.missing.append(UnreadPart(f"{endpoint.resource}{in_namespace}", str(error), effect))
+            self.missing.append(UnreadPart(f"{endpoint.full_name}{in_namespace}", str(error), effect))
             return []
 
     async def try_lists(
         self,
-        endpoints: Iterable[Endpoint],
+        endpoints: Iterable[APIResource],
         namespaces: Sequence[str],
         labels: str = "",
         *,
         effect: str,
         metadata: bool = False,
-    ) -> list[tuple[Endpoint, str, Object]]:
+    ) -> list[tuple[APIResource, str, Object]]:
         """Return the objects of collections, as `try_list`, each with its endpoint and the namespace of its list.
 
         namespaces: for endpoints of namespaced kinds.
@@ -147,7 +158,7 @@ class APIReader:
         return [(*pair, obj) for pair, listed in zip(pairs, lists, strict=True) for obj in listed]
 
     async def read_named(
-        self, endpoint: Endpoint, namespace: str, names: Sequence[str]
+        self, endpoint: APIResource, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
         """Return the named objects that exist, the names of missing ones, and the errors of failed reads."""
         wanted_names = dict.fromkeys(names)
@@ -176,13 +187,6 @@ class APIReader:
         await asyncio.gather(*map(read_one, unread))
         absent = [name for name in wanted_names if name not in objects and name not in faults]
         return [*objects.values()], absent, faults
-
-
-def _next_token(refused: Refused) -> str:
-    """Return the token that continues an expired list, "" if the error has none."""
-    if refused.code != _TOO_OLD:
-        return ""
-    return str((refused.status.get("metadata") or {}).get("continue") or "")
 
 
 def format_selector(selector: Object) -> str:

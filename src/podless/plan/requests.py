@@ -1,15 +1,16 @@
-"""Sends the requests of a plan, to a server in memory or to a running API."""
+"""Sends the requests of a plan, to a server in memory or to a running API; the built-in resources that they name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
+from podless.apis.catalog import ALL
 from podless.kinds.kind import Kind
 from podless.remote.cluster import RemoteCluster
-from podless.runtime.dataclass import dataclass
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 JSON = "application/json"
@@ -17,6 +18,10 @@ APPLY = "application/apply-patch+yaml"
 STRATEGIC = "application/strategic-merge-patch+json"
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+# by apiVersion and kind
+BUILT_IN: Mapping[tuple[str, str], Kind] = {
+    (kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions
+}
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
@@ -28,10 +33,10 @@ class RequestResult(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-class Requester(Protocol):
-    """Answers requests to a Kubernetes API."""
+class SendRequest(Protocol):
+    """Sends requests to a Kubernetes API, for one user."""
 
-    async def send_request(
+    async def __call__(
         self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
     ) -> RequestResult:
         """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
@@ -50,20 +55,15 @@ class ActingUser(NamedTuple):
         return [("Impersonate-User", self.name), *(("Impersonate-Group", group) for group in self.groups), *uid]
 
 
-class RemoteRequester:
-    """Sends requests to a running API. acting: the user to impersonate, None for none."""
+def make_sender(cluster: RemoteCluster, acting: ActingUser | None = None) -> SendRequest:
+    """Return a function that sends requests to a running API. acting: the user to impersonate, None for none."""
+    headers = acting.list_headers() if acting is not None else []
 
-    def __init__(self, cluster: RemoteCluster, acting: ActingUser | None = None) -> None:
-        self._cluster = cluster
-        self._headers = acting.list_headers() if acting is not None else []
+    async def send(method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> RequestResult:
+        obj = await cluster.send(method, f"{path}?{urlencode(query)}" if query else path, body, media, headers)
+        return RequestResult(obj, read_warnings(cluster.warnings))
 
-    async def send_request(
-        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
-    ) -> RequestResult:
-        """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
-        target = f"{path}?{urlencode(query)}" if query else path
-        obj = await self._cluster.send(method, target, body, media, self._headers)
-        return RequestResult(obj, read_warnings(self._cluster.warnings))
+    return send
 
 
 def read_warnings(values: Iterable[str]) -> list[str]:
@@ -72,24 +72,7 @@ def read_warnings(values: Iterable[str]) -> list[str]:
     return [_ESCAPED.sub(r"\1", match[1]) for match in matches if match is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The endpoint of a kind in one version. known_kind: the kind, None if podless does not know it."""
-
-    api_version: str
-    plural: str
-    kind: str
-    namespaced: bool
-    known_kind: Kind | None = None
-
-    @property
-    def resource(self) -> str:
-        """The plural with its group, as definitions are named."""
-        group = self.api_version.rpartition("/")[0]
-        return f"{self.plural}.{group}" if group else self.plural
-
-    def path(self, namespace: str = "", name: str = "") -> str:
-        """Return the path of an object, or of a collection for the name ""."""
-        base = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
-        namespace_path = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
-        return f"{base}{namespace_path}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
+def find_builtin(api_version: str, kind: str) -> APIResource:
+    """Return the resource of a built-in kind."""
+    found = BUILT_IN[api_version, kind]
+    return APIResource(api_version, found.plural, kind, found.namespaced)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from podless.plan.baseline import Baseline
 from podless.plan.pruned import FindEndpoint
 from podless.plan.reader import APIReader, ReadFailed, format_selector
-from podless.plan.requests import ActingUser, Endpoint
+from podless.plan.requests import ActingUser, find_builtin
 from podless.plan.result import UnreadPart
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 _GROUP = "admissionregistration.k8s.io"
@@ -22,28 +23,18 @@ _JUDGES = (
     ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
 )
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
-_QUOTAS = Endpoint("v1", "resourcequotas", "ResourceQuota", True)
-_LIMITS = Endpoint("v1", "limitranges", "LimitRange", True)
+_QUOTAS = find_builtin("v1", "ResourceQuota")
+_LIMITS = find_builtin("v1", "LimitRange")
 # the resources that quotas count, by their names in quotas; source: k8s.io/kubernetes pkg/quota/v1/evaluator/core
-_PODS = Endpoint("v1", "pods", "Pod", True)
-_CLAIMS = Endpoint("v1", "persistentvolumeclaims", "PersistentVolumeClaim", True)
-_SERVICES = Endpoint("v1", "services", "Service", True)
-_COUNTED = {
-    "pods": _PODS,
-    "persistentvolumeclaims": _CLAIMS,
-    "services": _SERVICES,
-    "secrets": Endpoint("v1", "secrets", "Secret", True),
-    "configmaps": Endpoint("v1", "configmaps", "ConfigMap", True),
-    "replicationcontrollers": Endpoint("v1", "replicationcontrollers", "ReplicationController", True),
-    "resourcequotas": _QUOTAS,
-}
+_PODS = find_builtin("v1", "Pod")
+_CLAIMS = find_builtin("v1", "PersistentVolumeClaim")
+_SERVICES = find_builtin("v1", "Service")
+_OTHERS = (find_builtin("v1", kind) for kind in ("Secret", "ConfigMap", "ReplicationController"))
+_COUNTED = {resource.plural: resource for resource in (_PODS, _CLAIMS, _SERVICES, _QUOTAS, *_OTHERS)}
 _MEASURED = {"pods", "persistentvolumeclaims", "services"}  # quotas use more of these than their number
 _RBAC = "rbac.authorization.k8s.io/v1"
-_CLUSTER_WIDE = (
-    Endpoint(_RBAC, "clusterroles", "ClusterRole", False),
-    Endpoint(_RBAC, "clusterrolebindings", "ClusterRoleBinding", False),
-)
-_NAMESPACED = (Endpoint(_RBAC, "roles", "Role", True), Endpoint(_RBAC, "rolebindings", "RoleBinding", True))
+_CLUSTER_WIDE = (find_builtin(_RBAC, "ClusterRole"), find_builtin(_RBAC, "ClusterRoleBinding"))
+_NAMESPACED = (find_builtin(_RBAC, "Role"), find_builtin(_RBAC, "RoleBinding"))
 _ALLOWED = "every write is planned as if the user were allowed to make it"
 _NO_POLICY = "what it rejects or changes is not in the plan"
 
@@ -66,13 +57,13 @@ async def fetch_policies(reader: APIReader, baseline: Baseline, find: FindEndpoi
 async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object]:
     """Return the objects of a resource, in the newest version that the API serves."""
     for version in _VERSIONS:
-        endpoint = Endpoint(f"{_GROUP}/{version}", plural, kind, False)
+        endpoint = APIResource(f"{_GROUP}/{version}", plural, kind, False)
         try:
             listed = await reader.list_objects(endpoint)
             if listed is not None:
                 return listed
         except ReadFailed as error:
-            reader.missing.append(UnreadPart(endpoint.resource, str(error), _NO_POLICY))
+            reader.missing.append(UnreadPart(endpoint.full_name, str(error), _NO_POLICY))
             return []
     return []
 
@@ -94,7 +85,7 @@ async def _read_params(
             params += objects
             for name, fault in faults.items():
                 reader.missing.append(
-                    UnreadPart(f"{endpoint.resource} {name}", fault, "its policy is without parameters")
+                    UnreadPart(f"{endpoint.full_name} {name}", fault, "its policy is without parameters")
                 )
         else:
             labels = format_selector(reference.get("selector") or {})
@@ -120,11 +111,11 @@ async def fetch_quotas(reader: APIReader, baseline: Baseline, find: FindEndpoint
     await asyncio.gather(*map(fetch_namespace, namespaces))
 
 
-async def _find_counted(names: set[str], find: FindEndpoint) -> list[Endpoint]:
+async def _find_counted(names: set[str], find: FindEndpoint) -> list[APIResource]:
     """Return the resources that names in quotas are about."""
-    endpoints: dict[str, Endpoint] = {}
+    endpoints: dict[str, APIResource] = {}
     for name in names:
-        endpoint: Endpoint | None
+        endpoint: APIResource | None
         if name.startswith("count/"):
             plural, _, group = name.removeprefix("count/").partition(".")
             endpoint = _COUNTED.get(plural) if not group else await _find_plural(plural, group, find)
@@ -137,11 +128,11 @@ async def _find_counted(names: set[str], find: FindEndpoint) -> list[Endpoint]:
         else:
             endpoint = _PODS
         if endpoint is not None:
-            endpoints[endpoint.resource] = endpoint
+            endpoints[endpoint.full_name] = endpoint
     return [*endpoints.values()]
 
 
-async def _find_plural(plural: str, group: str, find: FindEndpoint) -> Endpoint | None:
+async def _find_plural(plural: str, group: str, find: FindEndpoint) -> APIResource | None:
     from podless.apis.catalog import ALL
 
     for kind in ALL:
@@ -158,12 +149,12 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
     collections = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
     collections += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
 
-    async def list_roles(endpoint: Endpoint, namespace: str) -> bool:
+    async def list_roles(endpoint: APIResource, namespace: str) -> bool:
         try:
             listed = await reader.list_objects(endpoint, namespace)
         except ReadFailed as error:
             in_namespace = f" in namespace {namespace}" if namespace else ""
-            reader.missing.append(UnreadPart(f"{endpoint.resource}{in_namespace}", str(error), _ALLOWED))
+            reader.missing.append(UnreadPart(f"{endpoint.full_name}{in_namespace}", str(error), _ALLOWED))
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:

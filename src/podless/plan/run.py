@@ -15,11 +15,11 @@ from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable, s
 from podless.plan.membership import Membership
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
-from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Cause, Change, Plan, UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import Simulation
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 Observe = Callable[[Simulation, int], Awaitable[None]]
@@ -83,7 +83,7 @@ class _WrittenItem(NamedTuple):
     """An object of the set that was written. manifest: the object in the set."""
 
     change: Change
-    endpoint: Endpoint
+    endpoint: APIResource
     manifest: Object
 
 
@@ -97,15 +97,15 @@ class _PlanRun:
         self._plan = plan
         self._say = say
         self._namespace = options.namespace or baseline.namespace
-        self._asker = simulation.actor
+        self._send = simulation.as_user
         self._revisions = planfile.index_revisions(baseline.objects)
         self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
         self.touched: dict[str, _WrittenItem] = {}  # the set's objects, by key
         self.pruned: set[Identity] = set()
         self.revision = 0
-        self.written: list[tuple[Change, Endpoint, Object, ObjectPosition]] = []
-        self.deleted: list[tuple[Endpoint, Object]] = []
+        self.written: list[tuple[Change, APIResource, Object, ObjectPosition]] = []
+        self.deleted: list[tuple[APIResource, Object]] = []
 
     async def apply_set(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
         """Apply all items, prune, and collect the consequences."""
@@ -140,7 +140,7 @@ class _PlanRun:
                 continue
             metadata = after["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
-            change.after = await writes.read_object(self._simulation, endpoint, namespace, name)
+            change.after = await writes.read_object(self._simulation.as_admin, endpoint, namespace, name)
             if change.after is not None and change.action not in (Action.UNKNOWN, Action.REFUSED):
                 _complete_change(change, manifest, {})
 
@@ -158,7 +158,7 @@ class _PlanRun:
 
     async def write_first(self, items: Sequence[Item]) -> None:
         """Write the objects of the starting state as an administrator, and prune nothing."""
-        self._asker = self._simulation
+        self._send = self._simulation.as_admin
         if self._options.applyset:
             await self._find_applyset()
             assert self._membership is not None
@@ -197,14 +197,11 @@ class _PlanRun:
         """Find the parent of the ApplySet. Raises CannotPlan."""
         if self._options.applyset:
             self._membership = membership = await Membership.find_parent(
-                self._simulation, self._asker, self._options, self._plan
+                self._simulation, self._send, self._options, self._plan
             )
-            if (kind := membership.endpoint.known_kind) is not None:
-                identity = membership.change.identity
-                key = kind.key(identity.namespace, identity.name)
-                self.touched[key] = _WrittenItem(membership.change, membership.endpoint, {})
+            self._note_touched(membership.change.identity, _WrittenItem(membership.change, membership.endpoint, {}))
 
-    def _locate_item(self, item: Item) -> tuple[Endpoint, str] | None:
+    def _locate_item(self, item: Item) -> tuple[APIResource, str] | None:
         """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
         endpoint = self._find_endpoint(item.identity)
         if endpoint is None or self._is_elsewhere(item, endpoint):
@@ -220,7 +217,7 @@ class _PlanRun:
         else:
             visited |= {self._options.namespace} - {""}
             try:
-                pruned = await find_pruned(self._asker, self._options.prune, sorted(visited), uids)
+                pruned = await find_pruned(self._send, self._options.prune, sorted(visited), uids)
             except CannotPrune as error:
                 self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
                 return False
@@ -230,7 +227,7 @@ class _PlanRun:
             identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
             self._simulation.recorder.begin_write()
             try:
-                await delete_object(self._asker, endpoint, obj)
+                await delete_object(self._send, endpoint, obj)
             except Refused as refused:
                 text = hide_message(identity, str(refused), obj)
                 change = Change(Action.REFUSED, identity, message=text, code=refused.code, before=obj)
@@ -257,18 +254,18 @@ class _PlanRun:
             return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
-        if endpoint.known_kind is not None and identity.name:
-            self.touched[endpoint.known_kind.key(identity.namespace, identity.name)] = _WrittenItem(
-                change, endpoint, obj
-            )
+        if identity.name:
+            self._note_touched(identity, _WrittenItem(change, endpoint, obj))
         simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
-                change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
+                change.before = await writes.read_object(
+                    simulation.as_admin, endpoint, identity.namespace, identity.name
+                )
                 if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too, so the user needs the right
-                    await writes.read_object(self._asker, endpoint, identity.namespace, identity.name)
+                    await writes.read_object(self._send, endpoint, identity.namespace, identity.name)
             body = self._translate_revision(obj, change)
-            written = await writes.write_object(self._asker, endpoint, body, change.before, options)
+            written = await writes.write_object(self._send, endpoint, body, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
                 _note_refusal(change, item.place, refused, obj)
@@ -281,6 +278,11 @@ class _PlanRun:
             manifest = obj if options.mode != CLIENT_SIDE else _with_record(obj)
             _complete_change(change, manifest, simulation.recorder.changes)
         return change
+
+    def _note_touched(self, identity: Identity, item: _WrittenItem) -> None:
+        kind = self._simulation.find_kind(identity.api_version, identity.kind)
+        if kind is not None:
+            self.touched[kind.key(identity.namespace, identity.name)] = item
 
     def _translate_revision(self, obj: Object, change: Change) -> Object:
         """Return the object with its resourceVersion translated from the API's state to the server in memory."""
@@ -295,12 +297,11 @@ class _PlanRun:
             requested = "1"  # not the revision of this server, although the numbers are equal
         return {**obj, "metadata": {**obj["metadata"], "resourceVersion": requested}}
 
-    def _note_name(self, change: Change, endpoint: Endpoint, obj: Object) -> None:
+    def _note_name(self, change: Change, endpoint: APIResource, obj: Object) -> None:
         """Record a generated name."""
         metadata = obj["metadata"]
-        if not change.identity.name and endpoint.known_kind is not None:
-            key = endpoint.known_kind.key(metadata.get("namespace") or "", metadata["name"])
-            self.touched[key] = _WrittenItem(change, endpoint, {})
+        if not change.identity.name:
+            self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, endpoint, {}))
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 
     def list_steps(self) -> list[Object]:
@@ -317,19 +318,19 @@ class _PlanRun:
     def _is_pruned(self, identity: Identity) -> bool:
         return any((pruned.group, *pruned[1:]) == (identity.group, *identity[1:]) for pruned in self.pruned)
 
-    def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
+    def _is_elsewhere(self, item: Item, endpoint: APIResource) -> bool:
         """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""
         requested, stated = self._options.namespace, item.identity.namespace
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
         return by_kubectl and endpoint.namespaced and bool(requested and stated) and requested != stated
 
-    def _find_endpoint(self, identity: Identity) -> Endpoint | None:
+    def _find_endpoint(self, identity: Identity) -> APIResource | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:
             return None
-        return self._simulation.find_endpoint(identity.api_version, identity.kind)
+        return self._simulation.find_resource(identity.api_version, identity.kind)
 
 
-def place_object(obj: Object, endpoint: Endpoint, namespace: str) -> tuple[Object, Identity]:
+def place_object(obj: Object, endpoint: APIResource, namespace: str) -> tuple[Object, Identity]:
     """Return an object with the namespace that kubectl gives it, and its identity."""
     metadata = obj.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else {}

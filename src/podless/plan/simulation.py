@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 from podless.apis.apiextensions.group import DEFINITIONS
@@ -10,9 +11,9 @@ from podless.app import App, Settings
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import gvk
-from podless.plan.applyset import GroupKind
 from podless.plan.recording import Recorder, record_admission
-from podless.plan.requests import JSON, ActingUser, Endpoint, Requester, RequestResult, read_warnings
+from podless.plan.requests import JSON, ActingUser, RequestResult, SendRequest, read_warnings
+from podless.remote.resources import APIResource, Discovery
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, StoredValue
 from podless.store.keys import OWN
@@ -34,7 +35,7 @@ class Simulation:
     """A server in memory, as an asynchronous context manager.
 
     release: the Kubernetes release, "" for the newest. call_webhooks, services: as in PlanOptions. acting: the user who
-    applies the set, None for the administrator. recorder: of admission. actor: sends requests as that user.
+    applies the set, None for the administrator. recorder: of admission. as_admin, as_user: send requests.
     """
 
     def __init__(
@@ -49,7 +50,11 @@ class Simulation:
         self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **release_option))
         self._call_webhooks = call_webhooks
         self.recorder = Recorder()
-        self.actor: Requester = self if acting is None else _SimulatedUser(self, acting)
+        headers: dict[str, str] = {}
+        for name, value in acting.list_headers() if acting is not None else ():
+            headers[name.lower()] = f"{headers[name.lower()]}\n{value}" if name.lower() in headers else value
+        self.as_admin: SendRequest = partial(self._send_request, {})
+        self.as_user: SendRequest = partial(self._send_request, headers)
 
     async def __aenter__(self) -> Self:
         await self._app.start(listen=False)
@@ -72,51 +77,32 @@ class Simulation:
 
     # requests
 
-    async def send_request(
-        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
-    ) -> RequestResult:
-        """Send a request as the administrator and return the answer. Raises Refused."""
-        return await self.send({}, method, path, body, media, **query)
-
-    async def send(
+    async def _send_request(
         self, headers: Mapping[str, str], method: str, path: str, body: Any = None, media: str = JSON, **query: str
     ) -> RequestResult:
-        """Send a request with additional headers and return the answer. Raises Refused."""
-        app = self._app
-        request = make_request(app, method, path, body, media, query)
+        request = make_request(self._app, method, path, body, media, query)
         request.headers.update(headers)
-        document, answer = await send_request(app, request)
-        warned = [value for name, value in answer.headers if name == "Warning"]
-        return RequestResult(document, read_warnings(warned))
+        document, answer = await send_request(self._app, request)
+        return RequestResult(document, read_warnings(value for name, value in answer.headers if name == "Warning"))
 
-    def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
-        """Return the endpoint of a kind; None if it is not served."""
-        group_version = gvk.parse_api_version(api_version)
-        if group_version is None:
-            return None
-        for candidate in self.api.registry.list_kinds_of(group_version.group, group_version.version):
-            if candidate.kind == kind and not candidate.virtual:
-                return Endpoint(api_version, candidate.plural, candidate.kind, candidate.namespaced, candidate)
-        return None
+    def find_kind(self, api_version: str, kind: str) -> Kind | None:
+        """Return a kind; None if it is not served."""
+        version = gvk.parse_api_version(api_version)
+        served = self.api.registry.list_kinds_of(version.group, version.version) if version is not None else ()
+        return next((candidate for candidate in served if candidate.kind == kind and not candidate.virtual), None)
 
-    def find_kind(self, group_kind: GroupKind) -> Endpoint | None:
-        """Return the endpoint of a kind in its first version; None if it is not served."""
-        for kind in self.api.registry:
-            if (kind.group, kind.kind) == group_kind and not kind.virtual:
-                return _endpoint_of(kind)
-        return None
+    def find_resource(self, api_version: str, kind: str) -> APIResource | None:
+        """Return the resource of a kind; None if it is not served."""
+        found = self.find_kind(api_version, kind)
+        return None if found is None else APIResource(api_version, found.plural, found.kind, found.namespaced)
 
-    def find_resource(self, resource: str, group: str) -> Endpoint | None:
-        """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
-        kinds = [
-            kind
-            for kind in self.api.registry
-            if not kind.virtual and resource in (kind.plural, kind.singular, *kind.short_names)
-        ]
-        for kind in kinds:
-            if not group or kind.group == group:
-                return _endpoint_of(kind)
-        return next((_endpoint_of(kind) for kind in kinds if kind.group.startswith(group)), None)
+    def make_discovery(self) -> Discovery:
+        """Return the discovery documents of the server."""
+
+        async def get(path: str) -> Object:
+            return (await self.as_admin("GET", path)).obj
+
+        return Discovery(get)
 
     # state
 
@@ -147,26 +133,6 @@ class Simulation:
             records += [record for record in page if not record.key.startswith(OWN)]
             if not after:
                 return records
-
-
-class _SimulatedUser:
-    """Sends requests to a simulation as a user."""
-
-    def __init__(self, simulation: Simulation, acting: ActingUser) -> None:
-        self._simulation = simulation
-        headers: dict[str, list[str]] = {}
-        for name, value in acting.list_headers():
-            headers.setdefault(name.lower(), []).append(value)
-        self._headers = {name: "\n".join(values) for name, values in headers.items()}
-
-    async def send_request(
-        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
-    ) -> RequestResult:
-        return await self._simulation.send(self._headers, method, path, body, media, **query)
-
-
-def _endpoint_of(kind: Kind) -> Endpoint:
-    return Endpoint(kind.api_version(kind.versions[0].name), kind.plural, kind.kind, kind.namespaced, kind)
 
 
 def encode_loaded(kind: Kind, obj: Object) -> LoadedRecord:

@@ -6,16 +6,18 @@ Source: k8s.io/kubectl pkg/cmd/apply (apply.go, patcher.go), pkg/cmd/create, pkg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from podless.fields import sets
 from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import threeway
 from podless.plan.options import CLIENT_SIDE, CREATE, MANAGERS, REPLACE, SERVER_SIDE, PlanOptions
-from podless.plan.requests import APPLY, JSON_PATCH, MERGE, STRATEGIC, Endpoint, Requester, RequestResult
+from podless.plan.requests import APPLY, BUILT_IN, JSON_PATCH, MERGE, STRATEGIC, RequestResult, SendRequest
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
+_RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation, as kubectl names it
 _STRICT = {"fieldValidation": "Strict"}
 _NO_RECORD = (
     "resource {plural}/{name} is missing the kubectl.kubernetes.io/last-applied-configuration annotation which is "
@@ -27,17 +29,10 @@ class Unwritable(Exception):
     """kubectl does not send this object. The text is kubectl's."""
 
 
-class PlannedWrite(NamedTuple):
-    """The result of a write. obj: the object after it. warnings: of the server and of kubectl."""
-
-    obj: Object
-    warnings: tuple[str, ...]
-
-
-async def read_object(asker: Requester, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
+async def read_object(send: SendRequest, endpoint: APIResource, namespace: str, name: str) -> Object | None:
     """Return an object, None if it does not exist. Raises Refused, RemoteError."""
     try:
-        return (await asker.send_request("GET", endpoint.path(namespace, name))).obj
+        return (await send("GET", endpoint.path(namespace, name))).obj
     except Refused as refused:
         if refused.code == 404:
             return None
@@ -45,15 +40,15 @@ async def read_object(asker: Requester, endpoint: Endpoint, namespace: str, name
 
 
 async def write_object(
-    asker: Requester,
-    endpoint: Endpoint,
+    send: SendRequest,
+    endpoint: APIResource,
     obj: Object,
     before: Object | None,
     options: PlanOptions,
     *,
     guarded: bool = False,
-) -> PlannedWrite:
-    """Write an object as kubectl does in a mode.
+) -> RequestResult:
+    """Write an object as kubectl does in a mode. The result has also the warnings of kubectl.
 
     obj: with its namespace. before: the object in the API. guarded: reject the write if the object is no longer in this
     state. Raises Unwritable, Refused, RemoteError.
@@ -72,24 +67,24 @@ async def write_object(
     query = {"fieldManager": options.field_manager, **_STRICT}
     path = endpoint.path(namespace, name)
     if options.mode == CREATE:
-        return _make_result(await asker.send_request("POST", endpoint.path(namespace), obj, **query))
+        return _make_result(await send("POST", endpoint.path(namespace), obj, **query))
     if options.mode == REPLACE:
         if before is not None and not metadata.get("resourceVersion"):
             obj = _at_revision(obj, before)
-        return _make_result(await asker.send_request("PUT", path, obj, **query))
+        return _make_result(await send("PUT", path, obj, **query))
     if options.mode == CLIENT_SIDE:
-        return await _apply_client_side(asker, endpoint, obj, before, query, guarded=guarded)
+        return await _apply_client_side(send, endpoint, obj, before, query, guarded=guarded)
     forced = {"force": "true" if options.force else "false", **query}
-    answered = await asker.send_request("PATCH", path, obj, APPLY, **forced)
-    if before is not None and await migrate_managers(asker, path, answered.obj, options.field_manager):
+    answered = await send("PATCH", path, obj, APPLY, **forced)
+    if before is not None and await migrate_managers(send, path, answered.obj, options.field_manager):
         body = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
-        repeated = await asker.send_request("PATCH", path, body, APPLY, **forced)
+        repeated = await send("PATCH", path, body, APPLY, **forced)
         answered = RequestResult(repeated.obj, (*answered.warnings, *repeated.warnings))
     return _make_result(answered)
 
 
-def _make_result(answered: RequestResult, *warnings: str) -> PlannedWrite:
-    return PlannedWrite(answered.obj, tuple(dict.fromkeys((*warnings, *answered.warnings))))
+def _make_result(answered: RequestResult, *warnings: str) -> RequestResult:
+    return RequestResult(answered.obj, tuple(dict.fromkeys((*warnings, *answered.warnings))))
 
 
 def _at_revision(obj: Object, before: Object) -> Object:
@@ -105,8 +100,14 @@ def _prune_nulls(value: Any) -> Any:
 
 
 async def _apply_client_side(
-    asker: Requester, endpoint: Endpoint, obj: Object, before: Object | None, query: dict[str, str], *, guarded: bool
-) -> PlannedWrite:
+    send: SendRequest,
+    endpoint: APIResource,
+    obj: Object,
+    before: Object | None,
+    query: dict[str, str],
+    *,
+    guarded: bool,
+) -> RequestResult:
     """Create the object, or patch it by its last-applied, current and wanted states."""
     metadata = obj.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
@@ -114,9 +115,7 @@ async def _apply_client_side(
     plain = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
     annotated = threeway.annotate_applied(plain if guarded else obj)
     if before is None:
-        return _make_result(
-            await asker.send_request("POST", endpoint.path(namespace), _prune_nulls(annotated), **query)
-        )
+        return _make_result(await send("POST", endpoint.path(namespace), _prune_nulls(annotated), **query))
     warned = []
     if LAST_APPLIED not in (before["metadata"].get("annotations") or {}):
         warned.append(_NO_RECORD.format(plural=endpoint.plural, name=name))
@@ -124,34 +123,27 @@ async def _apply_client_side(
         original = threeway.read_last_applied(before)
     except ValueError as error:
         raise Unwritable(f"the annotation {LAST_APPLIED} of the object is no JSON: {error}") from None
-    struct = None
-    if endpoint.known_kind is not None and not endpoint.known_kind.custom:
-        version = endpoint.known_kind.by_version.get(endpoint.api_version.rpartition("/")[2])
-        struct = endpoint.known_kind.struct_of(version) if version is not None else None
+    kind = BUILT_IN.get((endpoint.api_version, endpoint.kind))
+    struct = kind.struct_of(kind.by_version[endpoint.version]) if kind is not None else None
     if struct is not None:
         patch, media = threeway.make_strategic_patch(original, annotated, before, struct), STRATEGIC
     else:
         patch, media = threeway.make_merge_patch(original, annotated, before), MERGE
     if not patch:
-        return PlannedWrite(before, tuple(warned))
+        return RequestResult(before, tuple(warned))
     if revision is not None:
         patch = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": revision}}
-    return _make_result(
-        await asker.send_request("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned
-    )
+    return _make_result(await send("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned)
 
 
-_RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation, as kubectl names it
-
-
-async def migrate_managers(asker: Requester, path: str, obj: Object, manager: str) -> bool:
+async def migrate_managers(send: SendRequest, path: str, obj: Object, manager: str) -> bool:
     """Move the fields that client-side apply owned to `manager`. Returns whether there were any.
 
     obj: as the previous server-side apply left it. Raises Refused, RemoteError.
     """
     recorded = LAST_APPLIED in (obj["metadata"].get("annotations") or {})
     if recorded and manager == MANAGERS[SERVER_SIDE] and not _list_recorders(obj, "Apply"):
-        obj = await _keep_record(asker, path, obj)
+        obj = await _keep_record(send, path, obj)
     entries = obj["metadata"].get("managedFields") or []
     upgraded = entries
     for old in _list_recorders(obj, "Update"):
@@ -162,7 +154,7 @@ async def migrate_managers(asker: Requester, path: str, obj: Object, manager: st
         {"op": "replace", "path": "/metadata/managedFields", "value": upgraded},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": obj["metadata"]["resourceVersion"]},
     ]
-    await asker.send_request("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
+    await send("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
     return True
 
 
@@ -185,7 +177,7 @@ def _owns_record(entry: Object) -> bool:
     return fields is not None
 
 
-async def _keep_record(asker: Requester, path: str, obj: Object) -> Object:
+async def _keep_record(send: SendRequest, path: str, obj: Object) -> Object:
     """Give the last-applied annotation its own manager, so that it stays when `kubectl` no longer applies it."""
     metadata = obj["metadata"]
     namespace_field = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
@@ -195,7 +187,7 @@ async def _keep_record(asker: Requester, path: str, obj: Object) -> Object:
         "kind": obj["kind"],
         "metadata": {"annotations": annotations, "name": metadata["name"], **namespace_field},
     }
-    return (await asker.send_request("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
+    return (await send("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
 
 
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:

@@ -46,6 +46,11 @@ class Refused(RemoteError):
         """The seconds to wait that the server asks for; 0 without a Retry-After."""
         return float((self.status.get("details") or {}).get("retryAfterSeconds") or 0)
 
+    @property
+    def next_token(self) -> str:
+        """The continue token with which a list goes on at a later state, after its own has expired; "" for none."""
+        return str((self.status.get("metadata") or {}).get("continue") or "") if self.code == 410 else ""
+
 
 class Conflicting(Refused):
     """409: the object changed since the client read it, or exists already."""

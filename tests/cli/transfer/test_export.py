@@ -11,10 +11,10 @@ import pytest
 from podless.cli.transfer import export as module
 from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.export import Choice, Export
-from podless.cli.transfer.resources import ServedResource
 from podless.remote.cluster import RemoteCluster
+from podless.remote.resources import APIResource
 
-_MAPS = ServedResource("", "v1", "configmaps", "ConfigMap", True)
+_MAPS = APIResource("v1", "configmaps", "ConfigMap", True)
 
 
 class Server:
@@ -49,7 +49,7 @@ class Kept:
 
 @pytest.mark.parametrize("sizes", [[10] * 3000, [1 << 20] * 40, [10] * 1000 + [100_000] * 300, []])
 async def test_a_page_has_few_bytes(sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    async def found(cluster: object, refuse: object) -> list[ServedResource]:
+    async def found(cluster: object, refuse: object) -> list[APIResource]:
         return [_MAPS]
 
     monkeypatch.setattr(module, "discover_resources", found)

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.cli.transfer.documents import Documents
-from podless.cli.transfer.order import Filter, Order
-from podless.cli.transfer.resources import choose_kinds
+from podless.cli.transfer.order import Filter, Order, choose_kinds
 from podless.meta.selectors import parse_labels
 from podless.runtime.jsonobject import Object
 

@@ -18,10 +18,10 @@ from podless.cli.history.server import (
     run_with_server,
 )
 from podless.cli.history.source import HistorySource, InvalidArguments
-from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT
 from podless.history.moments import parse_moment
 from podless.history.story import format_author, format_change, format_fields, format_value
+from podless.remote.resources import APIResource
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     return run_command(args, _run)
 
 
-async def _choose_resource(args: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
+async def _choose_resource(args: argparse.Namespace, source: HistorySource) -> tuple[APIResource | None, str]:
     """Return the selected resource and namespace, "" for all namespaces."""
     resource = await source.find_resource(args.kind) if args.kind else None
     namespace = args.namespace or ("default" if args.kind else "")
@@ -141,9 +141,7 @@ async def _follow_changes(args: argparse.Namespace, server: HistoryServer) -> in
             sys.stdout.flush()
 
 
-async def _explain_field(
-    args: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str
-) -> int:
+async def _explain_field(args: argparse.Namespace, source: HistorySource, resource: APIResource, namespace: str) -> int:
     """Show the changes of a field's value, newest first."""
     is_known = False
     async for change in source.list_changes(resource, namespace, args.name):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from podless.apis import catalog
 from podless.cli.history.source import InvalidArguments
-from podless.cli.transfer.resources import ServedResource, choose_resources
 from podless.history.change import CREATE, decode_state, make_change, operation_of, place_of
 from podless.history.moments import find_revision
 from podless.kinds.kind import Kind
+from podless.remote.resources import APIResource, choose_resources
 from podless.runtime.jsonobject import Object
 from podless.store import HistoryCompacted, Record, ResourceKeys, keys
 from podless.store.contract import LoggedWrite
@@ -36,7 +36,7 @@ class OfflineHistory:
         """Close the database."""
         await self._store.close()
 
-    async def find_resource(self, name: str) -> ServedResource:
+    async def find_resource(self, name: str) -> APIResource:
         """Return the built-in resource with a name, or one in the log with this plural or kind."""
         resources = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
         resources += [await self._derive_resource(prefix) for prefix in await self._log.list_resources()]
@@ -45,22 +45,20 @@ class OfflineHistory:
         except LookupError:
             raise InvalidArguments(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
 
-    async def _derive_resource(self, prefix: str) -> ServedResource:
+    async def _derive_resource(self, prefix: str) -> APIResource:
         """Return a custom resource, as derived from its objects in the log."""
         group, plural = keys.resource_of(prefix)
-        kind = api_version = ""
-        namespaced = True
+        kind, api_version, namespaced = "", f"{group}/", True
         for written in await self._log.read_under([prefix], limit=10):
             namespaced = bool(place_of(written.key, namespaced=None).namespace)
             if written.stored is not None:
                 state = decode_state(written.stored, written.revision)
                 kind, api_version = str(state.get("kind", "")), str(state.get("apiVersion", ""))
                 break
-        names = frozenset(filter(None, (plural, kind.lower())))
-        return ServedResource(group, api_version.rpartition("/")[2], plural, kind, namespaced, names=names)
+        return APIResource(api_version, plural, kind, namespaced, names=frozenset({plural}))
 
     async def list_changes(
-        self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+        self, resource: APIResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
         before = 0
@@ -75,7 +73,7 @@ class OfflineHistory:
                 yield make_change(written, await self._read_before(written), object_place, state=states)
 
     async def _read_page(
-        self, resource: ServedResource | None, namespace: str, name: str, before: int
+        self, resource: APIResource | None, namespace: str, name: str, before: int
     ) -> list[LoggedWrite]:
         if resource is None:
             return await self._log.read_under([keys.ALL], before, limit=_PAGE)
@@ -93,7 +91,7 @@ class OfflineHistory:
         return None
 
     async def read_state(
-        self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]
+        self, resource: APIResource, namespace: str, name: str, at: Mapping[str, str]
     ) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         key = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
@@ -109,6 +107,6 @@ class OfflineHistory:
         return decode_state(matching[0].stored, matching[0].revision) if matching else None
 
 
-def _resource_of(kind: Kind) -> ServedResource:
-    names = frozenset(name.lower() for name in (kind.plural, kind.kind, kind.singular, *kind.short_names) if name)
-    return ServedResource(kind.group, kind.versions[0].name, kind.plural, kind.kind, kind.namespaced, names=names)
+def _resource_of(kind: Kind) -> APIResource:
+    names = frozenset({kind.plural, kind.singular, *kind.short_names})
+    return APIResource(kind.api_version(kind.versions[0].name), kind.plural, kind.kind, kind.namespaced, names=names)

@@ -13,13 +13,13 @@ from urllib.parse import quote, urlencode
 from podless.cli.access import choose_kubeconfig
 from podless.cli.history.offline import OfflineHistory
 from podless.cli.history.source import HistorySource, InvalidArguments
-from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
 from podless.history.story import Paint, leave_plain
 from podless.meta.selectors import escape_value
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.remote.resources import APIResource, choose_resources, discover_resources
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import StoreInUse
@@ -87,9 +87,9 @@ class HistoryServer:
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self.cluster = cluster
-        self._resources: list[ServedResource] | None = None
+        self._resources: list[APIResource] | None = None
 
-    async def find_resource(self, name: str) -> ServedResource:
+    async def find_resource(self, name: str) -> APIResource:
         """Return the resource with a name; one that is no longer served, by PLURAL.GROUP. Raises InvalidArguments."""
         try:
             return choose_resources(await self.list_resources(), [name])[0]
@@ -98,16 +98,16 @@ class HistoryServer:
             if not dot:
                 text = f"the server does not serve {name!r}; name a resource of a deleted definition as PLURAL.GROUP"
                 raise InvalidArguments(text) from None
-            return ServedResource(group, "", plural, "", True)
+            return APIResource(f"{group}/", plural, "", True)
 
-    async def list_resources(self) -> list[ServedResource]:
+    async def list_resources(self) -> list[APIResource]:
         """Return all served resources."""
         if self._resources is None:
             self._resources = await discover_resources(self.cluster, lambda text: print(text, file=sys.stderr))
         return self._resources
 
     async def list_changes(
-        self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+        self, resource: APIResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
         token = ""
@@ -122,7 +122,7 @@ class HistoryServer:
                 return
 
     def make_query(
-        self, resource: ServedResource | None, name: str, *, by: str = "", states: bool = False
+        self, resource: APIResource | None, name: str, *, by: str = "", states: bool = False
     ) -> dict[str, str]:
         """Return the query that selects changes."""
         fields = {"author.user": by, "object.name": name}
@@ -133,10 +133,10 @@ class HistoryServer:
         return query | ({"state": "true"} if states else {})
 
     async def read_state(
-        self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]
+        self, resource: APIResource, namespace: str, name: str, at: Mapping[str, str]
     ) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
-        path = resource.make_path(namespace, name)
+        path = resource.path(namespace, name)
         try:
             return await self.cluster.send("GET", f"{path}?{urlencode(at)}" if at else path)
         except Refused as refused:

@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 from podless.cli.history.server import HistoryServer, query_of_moment, run_with_server
 from podless.cli.history.source import InvalidArguments
-from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
 from podless.remote.cluster import Refused
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 # metadata that only the server sets
@@ -33,7 +33,7 @@ class UndoStep(Enum):
 class Undo(NamedTuple):
     """One object, how it is restored, its current state and the wanted one."""
 
-    resource: ServedResource
+    resource: APIResource
     namespace: str
     name: str
     step: UndoStep
@@ -70,7 +70,7 @@ async def _undo_object(args: argparse.Namespace, server: HistoryServer) -> int:
     return 0
 
 
-async def _before_last(server: HistoryServer, resource: ServedResource, namespace: str, name: str) -> Object | None:
+async def _before_last(server: HistoryServer, resource: APIResource, namespace: str, name: str) -> Object | None:
     async for change in server.list_changes(resource, namespace, name):
         if change["operation"] == "create":
             return None
@@ -94,7 +94,7 @@ async def _undo_namespace(args: argparse.Namespace, server: HistoryServer) -> in
         key for key, served_resource in served.items() if served_resource.namespaced and key[1] != "events"
     ]:
         resource = served[group, plural]
-        path = resource.make_path(namespace)
+        path = resource.path(namespace)
         try:
             before = await server.cluster.send("GET", f"{path}?{urlencode(since)}")
             after = await server.cluster.send("GET", path)
@@ -127,7 +127,7 @@ def is_owned(obj: Object | None) -> bool:
 
 
 def plan_undo(
-    resource: ServedResource, namespace: str, name: str, now: Object | None, target: Object | None
+    resource: APIResource, namespace: str, name: str, now: Object | None, target: Object | None
 ) -> Undo | None:
     """Return the undo that restores an object's state, None if nothing has to change."""
     if target is None:
@@ -138,10 +138,10 @@ def plan_undo(
     return undo if describe_undo(undo) else None
 
 
-def _select_comparable(resource: ServedResource, obj: Object) -> Object:
+def _select_comparable(resource: APIResource, obj: Object) -> Object:
     """Return the part of an object that an undo restores."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
-    left_out = ("metadata", "status") if resource.status else ("metadata",)
+    left_out = ("metadata", "status") if resource.has_status else ("metadata",)
     return {**{name: value for name, value in obj.items() if name not in left_out}, "metadata": metadata}
 
 
@@ -160,7 +160,7 @@ def describe_undo(undo: Undo) -> list[str]:
 async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> None:
     query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
     label, suffix = f"{undo.resource.full_name} {undo.name}", " (dry run)" if dry_run else ""
-    path = undo.resource.make_path(undo.namespace, undo.name)
+    path = undo.resource.path(undo.namespace, undo.name)
     if undo.step is UndoStep.DELETE:
         assert undo.now is not None
         body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
@@ -172,7 +172,7 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
     assert undo.target is not None
     body = _select_comparable(undo.resource, undo.target)
     if undo.step is UndoStep.CREATE:
-        created = await server.cluster.send("POST", undo.resource.make_path(undo.namespace) + query, body)
+        created = await server.cluster.send("POST", undo.resource.path(undo.namespace) + query, body)
         print(f"{label}: created again with the new uid {created['metadata']['uid']}{suffix}")
         return
     assert undo.now is not None

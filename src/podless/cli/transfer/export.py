@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.renew import export_object, made_by_server
-from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.remote.resources import APIResource, choose_resources, discover_resources
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
@@ -88,17 +88,17 @@ class Export:
         self.failed += 1
         self._warn(text)
 
-    async def _check_namespaces(self, namespaces: ServedResource) -> None:
+    async def _check_namespaces(self, namespaces: APIResource) -> None:
         """Report the chosen namespaces that had nothing to export because they do not exist."""
         for name in dict.fromkeys(self._choice.namespaces):
             if name not in self._used:
                 try:
-                    await self._cluster.send("GET", namespaces.make_path(name=name))
+                    await self._cluster.send("GET", namespaces.path(name=name))
                 except Refused as refused:
                     if refused.code == 404:  # who may not read namespaces does not learn it
                         self._report_failure(str(refused))
 
-    async def _export_resource(self, resource: ServedResource) -> bool:
+    async def _export_resource(self, resource: APIResource) -> bool:
         """Write all objects of a resource. Return whether there were any."""
         before = self.done
         for namespace in self._choice.namespaces or ("",):
@@ -109,7 +109,7 @@ class Export:
                 self._report_failure(f"{resource.full_name}: {refused}")
         return self.done > before
 
-    def _export_object(self, resource: ServedResource, obj: Object) -> None:
+    def _export_object(self, resource: APIResource, obj: Object) -> None:
         obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         metadata = obj["metadata"]
         if made_by_server(obj):
@@ -121,12 +121,12 @@ class Export:
             self._used.add(metadata["namespace"])
         first = resource.full_name in _FIRST
         if first:
-            self._exported.add(resource.make_path(name=metadata["name"]))
+            self._exported.add(resource.path(name=metadata["name"]))
         self._sink.put(export_object(obj), resource.full_name, needed=first)
         self.done += 1
         self._say(f"{resource.full_name}: exported {self.done} so far")
 
-    async def _list_objects(self, resource: ServedResource, namespace: str) -> AsyncIterator[Object]:
+    async def _list_objects(self, resource: APIResource, namespace: str) -> AsyncIterator[Object]:
         query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector
@@ -135,13 +135,10 @@ class Export:
             query_page = {"limit": str(limit), **({"continue": token} if token else {})}
             before = self._cluster.received
             try:
-                page = await self._cluster.send(
-                    "GET", f"{resource.make_path(namespace)}?{urlencode(query | query_page)}"
-                )
+                page = await self._cluster.send("GET", f"{resource.path(namespace)}?{urlencode(query | query_page)}")
             except Refused as refused:
-                # the continue token expired: go on with the current state
-                token = (refused.status.get("metadata") or {}).get("continue") or ""
-                if refused.code != 410 or not token:
+                token = refused.next_token
+                if not token:
                     raise
                 self._warn(f"{resource.full_name}: the list expired; the rest of it is from a later state")
                 continue
@@ -153,10 +150,10 @@ class Export:
             size = (self._cluster.received - before) / max(len(page.get("items") or ()), 1)
             limit = max(1, min(int(_BYTES / max(size, 1)), 4 * limit, _PAGE))
 
-    async def _export_needed(self, resource: ServedResource, names: Iterable[str], *, quiet: bool) -> None:
+    async def _export_needed(self, resource: APIResource, names: Iterable[str], *, quiet: bool) -> None:
         """Write objects that other objects need. quiet: do not report missing ones."""
         for name in names:
-            if (path := resource.make_path(name=name)) in self._exported:
+            if (path := resource.path(name=name)) in self._exported:
                 continue
             try:
                 obj = await self._cluster.send("GET", path)

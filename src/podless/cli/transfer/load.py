@@ -12,8 +12,8 @@ from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.export import object_label
 from podless.cli.transfer.order import Order, owner_references
 from podless.cli.transfer.renew import is_adopted
-from podless.cli.transfer.resources import ServedResource, list_served
 from podless.remote.cluster import Conflicting, MissingServiceAccount, Refused, RemoteCluster, retry_call
+from podless.remote.resources import APIResource, list_transferable
 from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")
@@ -51,8 +51,8 @@ class Import:
         self._existing = existing
         self._namespace = namespace
         self._uids: dict[str, str] = {}  # new uids of owners, by those in the documents
-        self._resources: dict[str, dict[str, ServedResource]] = {}  # resources by apiVersion and kind
-        self._later: list[tuple[ServedResource, Object]] = []  # objects whose owners are created later
+        self._resources: dict[str, dict[str, APIResource]] = {}  # resources by apiVersion and kind
+        self._later: list[tuple[APIResource, Object]] = []  # objects whose owners are created later
 
     async def run(self) -> None:
         """Import. Raises RemoteError if the server does not answer; you can then run the import again."""
@@ -84,7 +84,7 @@ class Import:
         finished = self.created + self.unchanged + self.updated + self.failed
         self._say(f"{finished} of {self._order.total} objects")
 
-    async def _create_or_update(self, resource: ServedResource, obj: Object) -> None:
+    async def _create_or_update(self, resource: APIResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)
         if resource.namespaced:
             obj["metadata"].setdefault("namespace", self._namespace)
@@ -102,12 +102,12 @@ class Import:
         if waiting:
             self._later.append((resource, obj))
         status = body.get("status")
-        if resource.status and isinstance(status, dict) and status and (is_new or not _has_status(stored)):
+        if resource.has_status and isinstance(status, dict) and status and (is_new or not _has_status(stored)):
             await self._write_status(resource, obj, stored)
 
-    async def _create_object(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
+    async def _create_object(self, resource: APIResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Create an object, or handle the existing one. Return it (None on failure), and whether it is new."""
-        path = resource.make_path(body["metadata"].get("namespace", ""))
+        path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
             created = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_POLL_DELAY)
@@ -118,9 +118,9 @@ class Import:
         self.created += 1
         return created, True
 
-    async def _update_existing(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
+    async def _update_existing(self, resource: APIResource, obj: Object, body: Object) -> Object | None:
         """Return the existing object of this name, updated if `existing` says so."""
-        path = resource.make_path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
+        path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
         async def update_object() -> Object | None:
             stored = await self._cluster.send("GET", path)
@@ -142,8 +142,8 @@ class Import:
 
         return await retry_call(update_object, Conflicting, tries=_TRIES)
 
-    async def _write_status(self, resource: ServedResource, obj: Object, stored: Object) -> None:
-        path = f"{resource.make_path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
+    async def _write_status(self, resource: APIResource, obj: Object, stored: Object) -> None:
+        path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
         first = [stored]
 
         async def write_object() -> None:
@@ -180,16 +180,16 @@ class Import:
             return None
         namespace = obj["metadata"].get("namespace", "") if resource.namespaced else ""
         try:
-            owner = await self._cluster.send("GET", resource.make_path(namespace, str(reference.get("name"))))
+            owner = await self._cluster.send("GET", resource.path(namespace, str(reference.get("name"))))
         except Refused:
             return None
         uid: str = owner["metadata"]["uid"]
         return uid
 
-    async def _add_references(self, resource: ServedResource, obj: Object) -> None:
+    async def _add_references(self, resource: APIResource, obj: Object) -> None:
         """Add references to owners that were created after the object."""
         named, _ = await self._map_references(obj, last=True)
-        path = resource.make_path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         try:
             await self._cluster.send("PATCH", path, {"metadata": {"ownerReferences": named}}, _MERGE)
         except Refused as refused:
@@ -197,13 +197,13 @@ class Import:
 
     # kinds
 
-    async def _find_resource(self, obj: Object) -> ServedResource | None:
+    async def _find_resource(self, obj: Object) -> APIResource | None:
         return (await self._list_kinds(obj["apiVersion"])).get(obj["kind"])
 
-    async def _list_kinds(self, api_version: str) -> dict[str, ServedResource]:
+    async def _list_kinds(self, api_version: str) -> dict[str, APIResource]:
         if api_version not in self._resources:
             try:
-                resources = await list_served(self._cluster, api_version)
+                resources = await list_transferable(self._cluster, api_version)
             except Refused as refused:
                 if refused.code not in (400, 403, 404, 406):
                     raise
@@ -230,8 +230,8 @@ def _has_status(obj: Object) -> bool:
     return any(entry.get("subresource") == "status" for entry in obj["metadata"].get("managedFields") or ())
 
 
-def _comparable_part(resource: ServedResource, obj: Object) -> Object:
+def _comparable_part(resource: APIResource, obj: Object) -> Object:
     """Return an object for comparisons, without fields that the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
-    comparable = {key: value for key, value in obj.items() if key != "status" or not resource.status}
+    comparable = {key: value for key, value in obj.items() if key != "status" or not resource.has_status}
     return {**comparable, "metadata": metadata}

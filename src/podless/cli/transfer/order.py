@@ -6,11 +6,12 @@ One scan of all documents computes it; it keeps one byte for each document, and 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from podless.cli.transfer.documents import BadDocument, Documents, read_objects
 from podless.cli.transfer.renew import kind_of, made_by_server
 from podless.meta.selectors import LabelSelector
+from podless.remote.resources import APIResource
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
@@ -197,6 +198,28 @@ def owner_references(obj: Object) -> list[Object]:
         if isinstance(references, list)
         else []
     )
+
+
+def choose_kinds(resources: Iterable[APIResource], definitions: Iterable[Object], names: Sequence[str]) -> list[str]:
+    """Return all kinds with these names, as KIND.GROUP in lower case. Several groups can have a kind of the same name.
+
+    names: plural, PLURAL.GROUP, kind or short name. Raises LookupError.
+    """
+    candidates = [*resources, *map(_resource_of_definition, definitions)]
+    kinds: list[str] = []
+    for name in map(str.lower, names):
+        chosen = [resource for resource in candidates if resource.is_called(name)]
+        if not chosen:
+            raise LookupError(f"--kind {name}: neither the server nor the files have such a resource")
+        kinds += [".".join(filter(None, (resource.kind.lower(), resource.group))) for resource in chosen]
+    return kinds
+
+
+def _resource_of_definition(definition: Object) -> APIResource:
+    spec = definition.get("spec") or {}
+    names = spec.get("names") or {}
+    called = frozenset(filter(None, (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))))
+    return APIResource(f"{spec.get('group') or ''}/", "", str(names.get("kind") or ""), True, names=called)
 
 
 def read_definitions(documents: Documents) -> Iterator[Object]:
