@@ -28,20 +28,21 @@ _OBJECT_META = load_struct(_META, "ObjectMeta")
 _MAX_LINES = 4000  # lines; longer documents are not compared line by line
 
 
-def format_struct(struct: Struct, value: Object | None) -> Any:
+def format_struct(struct: Struct | str, value: Object | None) -> Any:
     """Return the value of a struct in JSON with Go's names, as errors show it. None is a null pointer.
 
-    In releases whose errors show no JSON, it is a text in Go's syntax.
+    struct: or its name, such as core/v1.Taint. In releases whose errors show no JSON, the result is a text in Go's
+    syntax.
     """
     if value is None:
         return None
-    struct = in_release(struct, CURRENT.get())
+    struct = _find_struct(struct)
     return _read_struct(struct, value) if has("ValuesAsJSON") else Literal(gosyntax.write_struct(struct, value))
 
 
-def format_structs(struct: Struct, values: list[Object] | None) -> Any:
+def format_structs(struct: Struct | str, values: list[Object] | None) -> Any:
     """Format several structs, as `format_struct` does."""
-    struct = in_release(struct, CURRENT.get())
+    struct = _find_struct(struct)
     if not has("ValuesAsJSON"):
         return Literal(gosyntax.write_list(struct, values, gosyntax.package_of(struct)))
     return None if values is None else [_read_struct(struct, value) for value in each(values)]
@@ -61,13 +62,21 @@ def format_quantity(text: str) -> str:
 
 def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Return the differences of two values of a struct as a unified diff."""
-    struct = in_release(struct, CURRENT.get())
+    struct = _find_struct(struct)
     old_lines, new_lines = _format_lines(struct, old), _format_lines(struct, new)
     if len(old_lines) + len(new_lines) > _MAX_LINES:
         return _diff_block(old_lines, new_lines)
     import difflib  # imported late: few servers show a difference
 
     return "".join(list(difflib.unified_diff(old_lines, new_lines))[2:])
+
+
+def _find_struct(struct: Struct | str) -> Struct:
+    """Return the struct of the current release."""
+    if isinstance(struct, Struct):
+        return in_release(struct, CURRENT.get())
+    home, _, name = struct.rpartition(".")
+    return load_struct(home, name, CURRENT.get())
 
 
 def _format_lines(struct: Struct, value: Object) -> list[str]:

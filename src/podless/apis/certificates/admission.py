@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
+from podless.apis.certificates.group import GROUP, POD_REQUESTS, SIGNING_REQUESTS, TRUST_BUNDLES
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import MASTERS, User
@@ -16,8 +17,7 @@ from podless.kinds.kind import Kind
 from podless.meta import field
 from podless.meta.errors import Forbidden
 
-_GROUP, _PLURAL = "certificates.k8s.io", "certificatesigningrequests"
-_BUNDLES, _POD_REQUESTS = "clustertrustbundles", "podcertificaterequests"
+_GROUP, _PLURAL, _BUNDLES = GROUP.name, SIGNING_REQUESTS.plural, TRUST_BUNDLES.plural
 _COLLECTED = ("finalizers", "managedFields", "ownerReferences", "resourceVersion")
 _CLIENT = "kubernetes.io/kube-apiserver-client"
 _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
@@ -29,7 +29,7 @@ class CertificateRequester(Plugin):
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
+        return operation == CREATE and kind == SIGNING_REQUESTS
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
@@ -51,7 +51,7 @@ class CertificateSubjectRestriction(Plugin):
     builtin = True
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
+        return operation == CREATE and kind == SIGNING_REQUESTS
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
@@ -67,9 +67,7 @@ class _SignerPermission(Plugin):
     verb: ClassVar[str]
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return (
-            operation == UPDATE and subresource == self.subresource and kind.plural == _PLURAL and kind.group == _GROUP
-        )
+        return operation == UPDATE and subresource == self.subresource and kind == SIGNING_REQUESTS
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.old is not None
@@ -106,7 +104,7 @@ class ClusterTrustBundleAttest(Plugin):
     builtin = True
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return kind.plural == _BUNDLES and kind.group == _GROUP and operation in (CREATE, UPDATE)
+        return kind == TRUST_BUNDLES and operation in (CREATE, UPDATE)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
@@ -124,7 +122,7 @@ class PodCertificateSigning(Plugin):
     builtin = True
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return kind.plural == _POD_REQUESTS and kind.group == _GROUP and subresource == "status"
+        return kind == POD_REQUESTS and subresource == "status"
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
         """Record that the user may not sign."""

@@ -14,7 +14,7 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy, Strategy
+from podless.kinds.strategy import MetadataPolicy, ReadPolicy, Strategy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -63,19 +63,15 @@ class SigningRequestStrategy(StatusStrategy):
             _keep_conditions(obj, old, sort)
         _set_times(obj, old)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_spec(obj["spec"]), *_validate_conditions(obj, None), *_validate_certificate(obj, None)]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        yield from _validate_spec(obj["spec"])
+        yield from _validate_conditions(obj, old)
+        yield from _validate_certificate(obj, old)
+        if old is not None:
+            yield from self._validate_decision(obj, old)
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [
-            *_validate_spec(obj["spec"]),
-            *_validate_conditions(obj, old),
-            *_validate_certificate(obj, old),
-            *self._validate_decision(obj, old),
-        ]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return _STATUS.validate_update(version, obj, old)
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        return _STATUS.validate(version, obj, old)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.signerName": obj["spec"]["signerName"]}

@@ -9,7 +9,6 @@ from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
@@ -24,28 +23,21 @@ class TrustBundleStrategy(TypedStrategy):
     selects = frozenset({"spec.signerName"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return []  # the rule depends on the signer; see validate_create
+        return []  # the rule depends on the signer; see validate
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_names(obj), *_validate_bundle(obj["spec"]["trustBundle"])]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = [*_validate_names(obj)]
-        new, before = obj["spec"], old["spec"]
-        if new["trustBundle"] != before["trustBundle"]:
-            errors += _validate_bundle(new["trustBundle"])
-        signers = new.get("signerName", ""), before.get("signerName", "")
-        return [*errors, *validate_immutable("spec.signerName", *signers)]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        name, spec, before = obj["metadata"]["name"], obj["spec"], old["spec"] if old is not None else None
+        signer = spec.get("signerName") or ""
+        yield from field.invalid_details("metadata.name", name, _name_faults(name, signer))
+        if signer:
+            yield from signer_name(signer, "spec.signerName")
+        if before is None or spec["trustBundle"] != before["trustBundle"]:
+            yield from _validate_bundle(spec["trustBundle"])
+        if before is not None:
+            yield from validate_immutable("spec.signerName", signer, before.get("signerName", ""))
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.signerName": obj["spec"].get("signerName", "")}
-
-
-def _validate_names(obj: Object) -> field.Errors:
-    name, signer = obj["metadata"]["name"], obj["spec"].get("signerName") or ""
-    yield from field.invalid_details("metadata.name", name, _name_faults(name, signer))
-    if signer:
-        yield from signer_name(signer, "spec.signerName")
 
 
 def _name_faults(name: str, signer: str) -> list[str]:

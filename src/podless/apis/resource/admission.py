@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from podless.apis.resource.requests import device_key
 from podless.auth.attributes import AccessDenied, Attributes
 from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
@@ -119,15 +120,11 @@ def _find_grant(status: Object) -> str:
 
 def _list_changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
     """Return the sorted names of the drivers whose device status has changed."""
-    old_devices, drivers = {_get_key(device): device for device in before}, set[str]()
+    old_devices, drivers = {device_key(device): device for device in before}, set[str]()
     for device in devices:
-        if old_devices.pop(_get_key(device), None) != device:
+        if old_devices.pop(device_key(device), None) != device:
             drivers.add(device["driver"])
     return sorted(drivers | {device["driver"] for device in old_devices.values()})
-
-
-def _get_key(device: Object) -> tuple[str, ...]:
-    return (*(device[name] for name in ("driver", "pool", "device")), device.get("shareID") or "")
 
 
 def _is_on_node(user: User, allocation: Object) -> bool:

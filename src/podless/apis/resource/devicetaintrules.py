@@ -6,7 +6,7 @@ from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.meta.conditions import validate_conditions
 from podless.runtime import clock
@@ -32,30 +32,23 @@ class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
         if taint["effect"] != before["effect"] and taint.get("timeAdded") == before.get("timeAdded"):
             taint["timeAdded"] = clock.now()
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_spec(obj["spec"], None)]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        """Validate the spec. The effect of a stored rule need not be valid."""
+        taint, selector = obj["spec"]["taint"], obj["spec"].get("deviceSelector") or {}
+        checks = (("driver", driver_name), ("pool", parts.validate_pool_name), ("device", parts.validate_label))
+        for name, check in checks:
+            if (value := selector.get(name)) is not None:
+                yield from check(value, f"spec.deviceSelector.{name}")
+        has_known_effect = old is not None and old["spec"]["taint"]["effect"] == taint["effect"]
+        for error in parts.validate_taint(taint, "spec.taint"):
+            if not (has_known_effect and str(error.at) == "spec.taint.effect"):
+                yield error
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*_validate_spec(obj["spec"], old["spec"]["taint"]["effect"])]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         conditions = (obj.get("status") or {}).get("conditions") or []
-        errors = [*validate_conditions(conditions, "status.conditions")]
+        yield from validate_conditions(conditions, "status.conditions")
         if len(conditions) > _MAX_CONDITIONS:
-            errors.append(field.too_many("status.conditions", len(conditions), _MAX_CONDITIONS))
-        return errors
-
-
-def _validate_spec(spec: Object, known_effect: str | None) -> field.Errors:
-    """Validate a spec. known_effect: the stored effect, which need not be valid; None for a new rule."""
-    selector = spec.get("deviceSelector") or {}
-    checks = (("driver", driver_name), ("pool", parts.validate_pool_name), ("device", parts.validate_label))
-    for name, check in checks:
-        if (value := selector.get(name)) is not None:
-            yield from check(value, f"spec.deviceSelector.{name}")
-    for error in parts.validate_taint(spec["taint"], "spec.taint"):
-        if not (known_effect == spec["taint"]["effect"] and str(error.at) == "spec.taint.effect"):
-            yield error
+            yield field.too_many("status.conditions", len(conditions), _MAX_CONDITIONS)
 
 
 STRATEGY = DeviceTaintRuleStrategy()

@@ -6,20 +6,21 @@ Source: Kubernetes' pkg/apis/resource/validation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from podless.apis.podspec.disks import driver_name
 from podless.apis.shared import checks
 from podless.codec import gotext
 from podless.codec.gotext import Named
+from podless.kinds.kind import Kind
+from podless.kinds.strategy import Strategy, ValidationCost
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-MAX_SELECTORS = MAX_CONFIGS = 32
-STRAIN = 16  # for compiling selectors, which takes 30 ms for each KiB
-MAX_DATA = 10 * 1024  # maximum bytes of a configuration for a driver, or data from it
+_MAX_SELECTORS = MAX_CONFIGS = 32
+_MAX_DATA = 10 * 1024  # maximum bytes of a configuration for a driver, or data from it
 _MAX_POOL = 253
 _MAX_NAME = 32
 _SHORTEST_CUT = 16
@@ -153,8 +154,8 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> field.Errors
     """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
-    elif not stored and len(gotext.format_json(value).encode()) > MAX_DATA:
-        yield field.too_long(path, MAX_DATA)
+    elif not stored and len(gotext.format_json(value).encode()) > _MAX_DATA:
+        yield field.too_long(path, _MAX_DATA)
     elif not isinstance(value, dict):
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
 
@@ -215,15 +216,18 @@ def validate_configuration(configuration: Object, path: str, *, stored: bool = F
     yield from validate_raw(opaque.get("parameters"), f"{path}.opaque.parameters", stored=stored)
 
 
-def load_cel() -> None:
-    """Import the modules that compile selectors, which would otherwise be imported at first use."""
-    from podless.cel import devices
+class SelectorStrategy(Strategy[Kind]):
+    """Strategy of kinds with device selectors in CEL."""
 
-    devices.validate_device_selector('device.driver == ""', "")
+    checking = ValidationCost(preload=True, cost=16)  # because selectors take 30 ms for each KiB to compile
+
+    def load_rules(self) -> None:
+        from podless.cel import devices
+
+        devices.validate_device_selector('device.driver == ""', "")
 
 
-def validate_selector(selector: Object, path: str) -> field.Errors:
-    """Validate a device selector."""
+def _validate_selector(selector: Object, path: str) -> field.Errors:
     if (cel := selector.get("cel")) is None:
         yield field.required(f"{path}.cel")
         return
@@ -232,6 +236,6 @@ def validate_selector(selector: Object, path: str) -> field.Errors:
     yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
-def validate_selectors(device_selectors: Iterable[Object] | None, path: str) -> field.Errors:
+def validate_selectors(device_selectors: list[Object] | None, path: str) -> field.Errors:
     """Validate a list of device selectors."""
-    yield from validate_list(list(device_selectors or ()), MAX_SELECTORS, path, validate_selector)
+    yield from validate_list(device_selectors, _MAX_SELECTORS, path, _validate_selector)

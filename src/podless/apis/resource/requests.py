@@ -62,6 +62,11 @@ def validate_request_name(requests: RequestNames, name: str, path: str) -> field
         yield field.invalid(path, name, _UNKNOWN)
 
 
+def device_key(device: Object) -> tuple[str, ...]:
+    """Return the key of a device, or of a share of it."""
+    return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
+
+
 def _request_name(request: Object) -> str:
     name: str = request["name"]
     return name

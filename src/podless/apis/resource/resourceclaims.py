@@ -1,4 +1,4 @@
-"""Strategy of ResourceClaim. Source: pkg/registry/resource/resourceclaim."""
+"""Strategy of ResourceClaim. Source: Kubernetes' pkg/registry/resource/resourceclaim and pkg/apis/resource."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ from typing import Any
 from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
+from podless.apis.resource.requests import device_key
 from podless.apis.shared import checks
-from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.typed import KeptMetadataStrategy, put_part
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-# validates the status of ResourceClaims: allocated devices, consumers, and device statuses. Source: Kubernetes'
-# pkg/apis/resource/validation.
-
-ALLOCATION_RESULT = load_struct("resource/v1", "AllocationResult")
 
 _MAX_USERS = 256
 _MAX_CONDITIONS = 8
@@ -33,13 +26,44 @@ _UNALLOCATED = "may not be specified when `allocated` is not set"
 _ENDING = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
 
 
-def device_key(device: Object) -> tuple[str, ...]:
-    """Return the key of a device, or of a share of it."""
-    return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
+class ResourceClaimStrategy(parts.SelectorStrategy, KeptMetadataStrategy):
+    """Strategy of ResourceClaim, whose spec is immutable."""
+
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
+        requests.default_requests(obj["spec"])
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        super().prepare_status(version, obj, old)
+        status = obj["status"]
+        deallocated = _list_allocated(old["status"]) - _list_allocated(status)
+        remaining = [device for device in each(status.get("devices") or ()) if device_key(device) not in deallocated]
+        put_part(status, "devices", remaining)
+
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec = obj["spec"]
+        if old is None:
+            yield from requests.validate_claim(spec, "spec")
+        elif not requests.is_same_spec(spec, old["spec"]):
+            yield checks.immutable_error("spec", gostructs.format_struct("resource/v1.ResourceClaimSpec", spec))
+
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        status, before = obj["status"], old["status"]
+        users, allocation = status.get("reservedFor") or [], status.get("allocation")
+        yield from parts.validate_set(users, _MAX_USERS, "status.reservedFor", _validate_user, lambda user: user["uid"])
+        check = partial(_validate_device, _list_allocated(status))
+        yield from parts.validate_set(status.get("devices"), -1, "status.devices", check, device_key, _show_device)
+        if users and allocation is None:
+            yield field.forbidden("status.reservedFor", _UNALLOCATED)
+        elif users and "deletionTimestamp" in obj["metadata"] and _adds_users(users, before.get("reservedFor") or []):
+            yield field.forbidden("status.reservedFor", _ENDING)
+        if allocation is not None and before.get("allocation") is None:
+            yield from _validate_allocation(allocation, requests.known_requests(obj["spec"]))
+        elif allocation is not None and allocation != before["allocation"]:
+            text = gostructs.format_struct("resource/v1.AllocationResult", allocation)
+            yield checks.immutable_error("status.allocation", text)
 
 
-def allocated_devices(status: Object) -> set[tuple[str, ...]]:
-    """Return the keys of a claim's devices."""
+def _list_allocated(status: Object) -> set[tuple[str, ...]]:
     devices = (status.get("allocation") or {}).get("devices") or {}
     return {device_key(result) for result in each(devices.get("results") or ())}
 
@@ -47,26 +71,6 @@ def allocated_devices(status: Object) -> set[tuple[str, ...]]:
 def _show_device(name: tuple[str, ...]) -> Object:
     """Return a device's name as errors show it."""
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
-
-
-def validate_allocation(obj: Object, old: Object) -> field.Errors:
-    """Validate the status of a ResourceClaim."""
-    status, before = obj["status"], old["status"]
-    users, allocation = status.get("reservedFor") or [], status.get("allocation")
-    yield from parts.validate_set(users, _MAX_USERS, "status.reservedFor", _validate_user, lambda user: user["uid"])
-    check_device = partial(_validate_device, allocated_devices(status))
-    yield from parts.validate_set(status.get("devices"), -1, "status.devices", check_device, device_key, _show_device)
-    if users and allocation is None:
-        yield field.forbidden("status.reservedFor", _UNALLOCATED)
-    elif users and "deletionTimestamp" in obj["metadata"] and _adds_users(users, before.get("reservedFor") or []):
-        yield field.forbidden("status.reservedFor", _ENDING)
-    old_allocation = before.get("allocation")
-    if allocation is not None and old_allocation is not None:
-        yield from validate_immutable(
-            "status.allocation", allocation, old_allocation, gostructs.format_struct(ALLOCATION_RESULT, allocation)
-        )
-    elif allocation is not None:
-        yield from _validate_allocation(allocation, requests.known_requests(obj["spec"]))
 
 
 def _adds_users(users: list[Object], before: list[Object]) -> bool:
@@ -133,39 +137,6 @@ def _validate_network(network: Object, path: str) -> field.Errors:
 
 def _validate_address(address: str, path: str) -> field.Errors:
     yield from field.invalid_details(path, address, addresses.interface_faults(address))
-
-
-RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
-
-
-class ResourceClaimStrategy(KeptMetadataStrategy):
-    """Strategy of ResourceClaim, whose spec is immutable."""
-
-    checking = ValidationCost(preload=True, cost=parts.STRAIN)
-
-    def load_rules(self) -> None:
-        parts.load_cel()
-
-    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        requests.default_requests(obj["spec"])
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
-        status = obj["status"]
-        deallocated = allocated_devices(old["status"]) - allocated_devices(status)
-        remaining = [device for device in each(status.get("devices") or ()) if device_key(device) not in deallocated]
-        put_part(status, "devices", remaining)
-
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*requests.validate_claim(obj["spec"], "spec")]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        spec = obj["spec"]
-        is_same = requests.is_same_spec(spec, old["spec"])
-        return [] if is_same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*validate_allocation(obj, old)]
 
 
 STRATEGY = ResourceClaimStrategy()

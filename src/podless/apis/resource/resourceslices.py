@@ -10,99 +10,20 @@ from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.checks import POSITIVE, validate_immutable_fields
-from podless.apis.shared.typed import TypedStrategy
+from podless.apis.shared.typed import SpecStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy
+from podless.kinds.strategy import MetadataPolicy, ReadPolicy
 from podless.meta import field, names
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-# validates capacities of devices, and policies for requests of them. Source: Kubernetes'
-# pkg/apis/resource/validation.
-
-_MAX_VALUES = 10
-_BOTH_POLICIES = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
-
-
-def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Errors:
-    """Validate a capacity. shared: the device allows multiple allocations."""
-    policy, request_policy_path = capacity.get("requestPolicy"), f"{path}.requestPolicy"
-    if policy is None:
-        return
-    if not shared:
-        yield field.forbidden(request_policy_path, "allowMultipleAllocations must be true")
-        return
-    values, bounds, usual = policy.get("validValues") or [], policy.get("validRange"), policy.get("default")
-    if values and bounds is not None:
-        yield field.forbidden(request_policy_path, _BOTH_POLICIES)
-    elif usual is None and (values or bounds is not None):
-        name = "validValues" if values else "validRange"
-        yield field.required(f"{request_policy_path}.default", f"required when {name} is defined")
-    elif values:
-        yield from _validate_values(values, usual, capacity["value"], f"{request_policy_path}.validValues")
-    elif bounds is not None:
-        yield from _validate_range(bounds, usual, capacity["value"], f"{request_policy_path}.validRange")
-
-
-def _validate_values(values: list[str], usual: str, maximum: str, path: str) -> field.Errors:
-    amounts = [quantity.parse_nanos(text) for text in each(values)]
-    for index in range(1, len(values)):
-        if amounts[index - 1] > amounts[index]:
-            yield field.invalid(f"{path}[{index}]", values[index], "values must be sorted in ascending order")
-    check = partial(_validate_value, maximum)
-    yield from parts.validate_set(values, _MAX_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
-    # surplus values are not compared
-    if len(values) > _MAX_VALUES or quantity.parse_nanos(usual) not in amounts:
-        yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
-
-
-def _validate_value(maximum: str, text: str, path: str) -> field.Errors:
-    if quantity.parse_nanos(text) > quantity.parse_nanos(maximum):
-        yield field.invalid(path, text, f"option is larger than capacity value: {maximum}")
-
-
-def _validate_range(bounds: Object, usual: str, maximum: str, path: str) -> field.Errors:
-    low, high, step = (bounds.get(name) for name in ("min", "max", "step"))
-    if low is None:
-        yield field.required(f"{path}.min", "required when validRange is defined")
-        return
-    minimum, default, limit = (quantity.parse_nanos(text) for text in (low, usual, maximum))
-    if minimum > limit:
-        yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {maximum}")
-    if default < minimum:
-        yield field.invalid(f"{path}.min", usual, f"default is less than min: {low}")
-    if high is not None:
-        end = quantity.parse_nanos(high)
-        if minimum > end:
-            yield field.invalid(f"{path}.max", low, f"min is larger than max: {high}")
-        if end > limit:
-            yield field.invalid(f"{path}.max", high, f"max is larger than capacity value: {maximum}")
-        if default > end:
-            yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
-    if step is not None:
-        if minimum + quantity.parse_nanos(step) > limit:
-            reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {maximum}"
-            yield field.invalid(f"{path}.step", step, reason)
-        for text in filter(None, (usual, high)):
-            yield from _validate_step(text, low, step, f"{path}.step")
-
-
-def _validate_step(text: str, low: str, step: str, path: str) -> field.Errors:
-    step_units, distance = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
-    if not step_units or math.fmod(distance, step_units):  # kube-apiserver fails if the step is zero
-        yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")
-
-
-DEVICE_ATTRIBUTE = load_struct("resource/v1", "DeviceAttribute")
-NODE_SELECTOR = load_struct("core/v1", "NodeSelector")
 
 _MAX_DEVICES, _MAX_RICH, _MAX_SETS = 128, 64, 8
 _MAX_USES, _MAX_COUNTERS, _MAX_TAINTS = 2, 32, 16
 _MAX_ENTRIES, _MAX_ATTRIBUTES, _MAX_VALUE = 32, 48, 64
+_MAX_OPTIONS = 10
 _LONGEST_LABEL, _LONGEST_NAME = 63, 63 + 1 + 32  # bytes
 _EITHER = ("devices", "sharedCounters")
 _LISTS = ("ints", "bools", "strings", "versions")  # fields of a disabled feature, like the mappings
@@ -112,6 +33,7 @@ _SEMVER = re.compile(
     r"(?:\.(?:0(?![0-9A-Za-z-])|[1-9][0-9]*+(?![0-9A-Za-z-])|[0-9]*+[A-Za-z-][0-9A-Za-z-]*+))*+)?+"
     r"(?:\+[0-9A-Za-z-]++(?:\.[0-9A-Za-z-]++)*+)?+"
 )
+_BOTH_POLICIES = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 _VERSION = "must be a string compatible with semver.org spec 2.0.0"
 _NODES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE = f"exactly one of {', '.join(f'`{name}`' for name in _NODES)} is required"
@@ -125,10 +47,9 @@ _NOT_PLACED = (
 )
 
 
-class ResourceSliceStrategy(TypedStrategy):
-    """Strategy of ResourceSlice. All changes increase metadata.generation."""
+class ResourceSliceStrategy(SpecStrategy):
+    """Strategy of ResourceSlice."""
 
-    has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
     reads = ReadPolicy(by_namespace=False)
     selects = frozenset(("spec.driver", "spec.nodeName"))
@@ -161,14 +82,8 @@ class ResourceSliceStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)
 
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return bool(obj["spec"] != old["spec"])
-
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_slice(obj["spec"], None)]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*_validate_slice(obj["spec"], old["spec"])]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        return _validate_slice(obj["spec"], old["spec"] if old is not None else None)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         driver = obj["spec"]["driver"]
@@ -194,10 +109,8 @@ def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     check = partial(_validate_device, old_devices, bool(spec.get("perDeviceNodeSelection")))
     maximum = _MAX_RICH if rich else _MAX_DEVICES
     yield from parts.validate_set(devices, maximum, "spec.devices", check, lambda item: item["name"])
-    sets = "spec.sharedCounters"
-    yield from parts.validate_set(
-        counters, _MAX_SETS, sets, partial(_validate_counters, "name"), lambda item: item["name"]
-    )
+    check_set = partial(_validate_counters, "name")
+    yield from parts.validate_set(counters, _MAX_SETS, "spec.sharedCounters", check_set, lambda item: item["name"])
 
 
 def _validate_pool(pool: Object, path: str) -> field.Errors:
@@ -243,10 +156,8 @@ def _validate_selector(selector: Object, path: str, *, single: bool) -> field.Er
     yield from node_selector(selector, path)
     terms = selector.get("nodeSelectorTerms")
     if single and len(terms or ()) != 1:
-        node_selector_terms = gostructs.format_struct(NODE_SELECTOR, selector)["NodeSelectorTerms"]
-        yield field.invalid(
-            f"{path}.nodeSelectorTerms", node_selector_terms, "must have exactly one node selector term"
-        )
+        shown_terms = gostructs.format_struct("core/v1.NodeSelector", selector)["NodeSelectorTerms"]
+        yield field.invalid(f"{path}.nodeSelectorTerms", shown_terms, "must have exactly one node selector term")
 
 
 def _validate_counters(key: str, value: Object, path: str) -> field.Errors:
@@ -276,16 +187,13 @@ def _validate_device(old_devices: dict[str, Object], placed: bool, device: Objec
     yield from parts.by_key(
         attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _validate_attribute
     )
-    amount = partial(validate_capacity, shared=bool(device.get("allowMultipleAllocations")))
+    amount = partial(_validate_capacity, shared=bool(device.get("allowMultipleAllocations")))
     yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.validate_qualified_name, amount)
     before = old_devices.get(device["name"])
     if before is None or (before.get("taints") or []) != (device.get("taints") or []):
         yield from parts.validate_list(device.get("taints"), _MAX_TAINTS, f"{path}.taints", parts.validate_taint)
-    uses = partial(_validate_counters, "counterSet")
-    uses_path = f"{path}.consumesCounters"
-    yield from parts.validate_set(
-        device.get("consumesCounters"), _MAX_USES, uses_path, uses, lambda use: use["counterSet"]
-    )
+    uses, check = device.get("consumesCounters"), partial(_validate_counters, "counterSet")
+    yield from parts.validate_set(uses, _MAX_USES, f"{path}.consumesCounters", check, lambda use: use["counterSet"])
     if placed:
         yield from _validate_node_selection(device, path, _NODES[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
     elif any(device.get(name) is not None for name in _NODES[:3]):
@@ -304,8 +212,77 @@ def _validate_attribute(attribute: Object, path: str) -> field.Errors:
             yield field.too_long(field_path, _MAX_VALUE)
     set_types = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
     if len(set_types) != 1:
-        shown_value = gostructs.format_struct(DEVICE_ATTRIBUTE, attribute) if set_types else ""
+        shown_value = gostructs.format_struct("resource/v1.DeviceAttribute", attribute) if set_types else ""
         yield field.invalid(path, shown_value, "exactly one value must be specified")
+
+
+def _validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Errors:
+    """Validate the policy for requests of a capacity. shared: the device allows multiple allocations."""
+    policy, path = capacity.get("requestPolicy"), f"{path}.requestPolicy"
+    if policy is None:
+        return
+    if not shared:
+        yield field.forbidden(path, "allowMultipleAllocations must be true")
+        return
+    values, bounds, usual = policy.get("validValues") or [], policy.get("validRange"), policy.get("default")
+    if values and bounds is not None:
+        yield field.forbidden(path, _BOTH_POLICIES)
+    elif usual is None and (values or bounds is not None):
+        name = "validValues" if values else "validRange"
+        yield field.required(f"{path}.default", f"required when {name} is defined")
+    elif values:
+        yield from _validate_values(values, usual, capacity["value"], f"{path}.validValues")
+    elif bounds is not None:
+        yield from _validate_range(bounds, usual, capacity["value"], f"{path}.validRange")
+
+
+def _validate_values(values: list[str], usual: str, maximum: str, path: str) -> field.Errors:
+    amounts = [quantity.parse_nanos(text) for text in each(values)]
+    for index in range(1, len(values)):
+        if amounts[index - 1] > amounts[index]:
+            yield field.invalid(f"{path}[{index}]", values[index], "values must be sorted in ascending order")
+    check = partial(_validate_value, maximum)
+    yield from parts.validate_set(values, _MAX_OPTIONS, path, check, lambda text: str(quantity.parse_units(text)))
+    # surplus values are not compared
+    if len(values) > _MAX_OPTIONS or quantity.parse_nanos(usual) not in amounts:
+        yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
+
+
+def _validate_value(maximum: str, text: str, path: str) -> field.Errors:
+    if quantity.parse_nanos(text) > quantity.parse_nanos(maximum):
+        yield field.invalid(path, text, f"option is larger than capacity value: {maximum}")
+
+
+def _validate_range(bounds: Object, usual: str, maximum: str, path: str) -> field.Errors:
+    low, high, step = (bounds.get(name) for name in ("min", "max", "step"))
+    if low is None:
+        yield field.required(f"{path}.min", "required when validRange is defined")
+        return
+    minimum, default, limit = (quantity.parse_nanos(text) for text in (low, usual, maximum))
+    if minimum > limit:
+        yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {maximum}")
+    if default < minimum:
+        yield field.invalid(f"{path}.min", usual, f"default is less than min: {low}")
+    if high is not None:
+        end = quantity.parse_nanos(high)
+        if minimum > end:
+            yield field.invalid(f"{path}.max", low, f"min is larger than max: {high}")
+        if end > limit:
+            yield field.invalid(f"{path}.max", high, f"max is larger than capacity value: {maximum}")
+        if default > end:
+            yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
+    if step is not None:
+        if minimum + quantity.parse_nanos(step) > limit:
+            reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {maximum}"
+            yield field.invalid(f"{path}.step", step, reason)
+        for text in filter(None, (usual, high)):
+            yield from _validate_step(text, low, step, f"{path}.step")
+
+
+def _validate_step(text: str, low: str, step: str, path: str) -> field.Errors:
+    step_units, distance = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
+    if not step_units or math.fmod(distance, step_units):  # kube-apiserver fails if the step is zero
+        yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")
 
 
 STRATEGY = ResourceSliceStrategy()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import (
-    UNSET,
-    Object,
-    at,
-)
+from podless.apis.shared.columns import UNSET, Object, at
 from podless.runtime.meter import each
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.shared.checks import token_lifetime, validate_immutable, validate_immutable_fields
+from podless.apis.shared.checks import token_lifetime, validate_immutable, validate_immutable_fields, validate_unique
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -39,28 +39,21 @@ class CSIDriverStrategy(TypedStrategy):
         if obj["spec"] != old["spec"]:
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        spec = obj["spec"]
-        errors = []
-        if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
-            errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
-        errors += _validate_tokens(spec.get("tokenRequests") or [])
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec, before = obj["spec"], (old or obj)["spec"]
+        yield from field.one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _GROUP_POLICIES)
+        yield from _validate_tokens(spec.get("tokenRequests") or [])
         for mode in each(spec.get("volumeLifecycleModes") or []):
-            errors += field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
+            yield from field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
         period = spec.get("nodeAllocatableUpdatePeriodSeconds")
         if period is not None and period < _PERIOD:
             text = f"must be greater than or equal to {_PERIOD} seconds"
-            errors.append(field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, text))
+            yield field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, text)
         secret = spec.get("serviceAccountTokenInSecrets")
         if secret is not None and not spec.get("tokenRequests"):
-            errors.append(field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS))
-        return errors
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        spec, before = obj["spec"], old["spec"]
-        errors = [*self.validate_create(version, obj)]
-        errors += validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
-        return [*errors, *validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")]
+            yield field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS)
+        yield from validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
+        yield from validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec, before = obj["spec"], old["spec"] if old is not None else {}
@@ -73,12 +66,10 @@ class CSIDriverStrategy(TypedStrategy):
 def _validate_tokens(requests: Sequence[Object]) -> field.Errors:
     seen: set[str] = set()
     for index, request in enumerate(each(requests)):
-        path, audience, seconds = f"spec.tokenRequests[{index}]", request["audience"], request.get("expirationSeconds")
-        if audience in seen:
-            yield field.duplicate(f"{path}.audience", audience)
-            continue
-        seen.add(audience)
-        if seconds is not None:
+        path, seconds = f"spec.tokenRequests[{index}]", request.get("expirationSeconds")
+        repeated = validate_unique(f"{path}.audience", request["audience"], seen)
+        yield from repeated
+        if seconds is not None and not repeated:
             yield from token_lifetime(f"{path}.expirationSeconds", seconds)
 
 

@@ -7,17 +7,13 @@ from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
+from podless.kinds.strategy import MetadataPolicy, ValidationCost
 from podless.meta import field, names
 from podless.meta.conditions import validate_reason
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-CSI_NODE_DRIVER = load_struct("storage/v1", "CSINodeDriver")
 
 _MAX_ID = 256  # bytes
 _MAX_CONDITIONS = 16
@@ -34,35 +30,26 @@ class CSINodeStrategy(KeptMetadataStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
     checking = ValidationCost(once="CSINodesOnce")
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         seen: set[str] = set()
-        errors: list[FieldError] = []
-        for index, driver in enumerate(each(obj["spec"].get("drivers") or [])):
-            path, name = f"spec.drivers[{index}]", driver["name"]
-            errors += _validate_driver(driver, path)
-            errors += checks.validate_unique(f"{path}.name", name, seen)
-        return errors
+        drivers = obj["spec"].get("drivers") or []
+        for index, driver in enumerate(each(drivers)):
+            path = f"spec.drivers[{index}]"
+            yield from _validate_driver(driver, path)
+            yield from checks.validate_unique(f"{path}.name", driver["name"], seen)
+        old_drivers = reversed(each((old or obj)["spec"].get("drivers") or []))  # of several with one name, the first
+        before = {driver["name"]: _immutable_fields(driver) for driver in old_drivers}
+        for driver in map(_immutable_fields, each(drivers if old is not None else [])):
+            if driver != before.get(driver["name"], driver):
+                path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
+                yield immutable_error(path, gostructs.format_struct("storage/v1.CSINodeDriver", driver))
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = [*self.validate_create(version, obj)]
-        before: dict[str, list[Object]] = {}
-        for driver in each(old["spec"].get("drivers") or []):
-            before.setdefault(driver["name"], []).append(_immutable_fields(driver))
-        for driver in map(_immutable_fields, each(obj["spec"].get("drivers") or [])):
-            for old_driver in each(before.get(driver["name"], ())[:1]):
-                if driver != old_driver:
-                    path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
-                    errors.append(immutable_error(path, gostructs.format_struct(CSI_NODE_DRIVER, driver)))
-        return errors
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         seen: set[str] = set()
-        errors: list[FieldError] = []
         for index, health in enumerate(each(obj["status"].get("storageHealth") or [])):
             path = f"status.storageHealth[{index}]"
-            errors += checks.validate_unique(path, health["name"], seen)
-            errors += _validate_health(health, path)
-        return errors
+            yield from checks.validate_unique(path, health["name"], seen)
+            yield from _validate_health(health, path)
 
 
 def _validate_health(health: Object, path: str) -> field.Errors:
@@ -76,15 +63,12 @@ def _validate_health(health: Object, path: str) -> field.Errors:
 
 
 def _validate_condition(condition: Object, path: str) -> field.Errors:
-    if condition["status"] not in _HEALTH:
-        yield field.not_supported(f"{path}.status", condition["status"], _HEALTH)
+    yield from field.one_of(f"{path}.status", condition["status"], _HEALTH)
     yield from validate_reason(condition["reason"], f"{path}.reason", _MAX_REASON)
     if len((condition.get("message") or "").encode()) > _MAX_MESSAGE:
         yield field.too_long(f"{path}.message", _MAX_MESSAGE)
     for name, modes in (("accessMode", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES)):
-        mode = condition.get(name)
-        if mode is not None and mode not in modes:
-            yield field.not_supported(f"{path}.{name}", mode, modes)
+        yield from field.one_of(f"{path}.{name}", condition.get(name), modes)
 
 
 def _immutable_fields(driver: Object) -> Object:

@@ -9,16 +9,15 @@ from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 
-# validates common parts of storage kinds. Source: Kubernetes' pkg/apis/storage/validation
-
 _MAX_BYTES = 256 * 1024
 _MAX_PARAMETERS = 512
+_MODES = ("Immediate", "WaitForFirstConsumer")
+_RECLAIMING = ("Delete", "Retain")
 
 
 def validate_provisioner(name: str, path: str) -> field.Errors:
@@ -46,41 +45,41 @@ def validate_size(size: dict[str, str], path: str) -> field.Errors:
         yield field.too_long(path, _MAX_BYTES)
 
 
-_MODES = ("Immediate", "WaitForFirstConsumer")
-_RECLAIMING = ("Delete", "Retain")
+def forbid_changes(obj: Object, old: Object, *names: str) -> field.Errors:
+    """Reject changes of these fields."""
+    for name in names:
+        if obj.get(name) != old.get(name):
+            yield field.forbidden(name, f"updates to {name} are forbidden.")
 
 
 class StorageClassStrategy(TypedStrategy):
     """Strategy of StorageClass, most of whose fields are immutable."""
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors = [
-            *validate_provisioner(obj["provisioner"], "provisioner"),
-            *validate_parameters(obj.get("parameters") or {}),
-        ]
-        policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
-        if policy and policy not in _RECLAIMING:
-            errors.append(field.not_supported("reclaimPolicy", policy, _RECLAIMING))
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        yield from validate_provisioner(obj["provisioner"], "provisioner")
+        yield from validate_parameters(obj.get("parameters") or {})
+        if policy := obj.get("reclaimPolicy"):
+            yield from field.one_of("reclaimPolicy", policy, _RECLAIMING)
+        mode = obj.get("volumeBindingMode")
         if mode is None:
-            errors.append(field.required("volumeBindingMode"))
-        elif mode not in _MODES:
-            errors.append(field.not_supported("volumeBindingMode", mode, _MODES))
-        return [*errors, *_validate_topologies(obj.get("allowedTopologies") or [])]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = [*self.validate_create(version, obj)]
-        if has("ImmutableStorageClasses"):
-            errors += validate_immutable_fields(obj, old, "parameters", blank={})
-            errors += validate_immutable_fields(obj, old, "provisioner")
-            errors += validate_immutable_fields(obj, old, "reclaimPolicy", named=True)
-        else:
-            fixed = ("parameters", "provisioner", "reclaimPolicy")
-            changed = [name for name in fixed if obj.get(name) != old.get(name)]
-            errors += [field.forbidden(name, f"updates to {name} are forbidden.") for name in changed]
-        return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode", named=True)]
+            yield field.required("volumeBindingMode")
+        yield from field.one_of("volumeBindingMode", mode, _MODES)
+        yield from _validate_topologies(obj.get("allowedTopologies") or [])
+        if old is not None:
+            yield from _validate_changes(obj, old)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         return [*nodelabels.list_topology_warnings(obj.get("allowedTopologies") or [], "allowedTopologies")]
+
+
+def _validate_changes(obj: Object, old: Object) -> field.Errors:
+    if has("ImmutableStorageClasses"):
+        yield from validate_immutable_fields(obj, old, "parameters", blank={})
+        yield from validate_immutable_fields(obj, old, "provisioner")
+        yield from validate_immutable_fields(obj, old, "reclaimPolicy", named=True)
+    else:
+        yield from forbid_changes(obj, old, "parameters", "provisioner", "reclaimPolicy")
+    yield from validate_immutable_fields(obj, old, "volumeBindingMode", named=True)
 
 
 def _validate_topologies(terms: Sequence[Object]) -> field.Errors:

@@ -10,15 +10,11 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.apis.storage import storageclasses
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
 
 _MAX_MESSAGE, _MAX_SHOWN = 1024, 256 * 1024  # bytes: the real limit, and the one that most releases name in the error
 _LARGEST = (1 << 31) - 1
@@ -32,33 +28,26 @@ class VolumeAttachmentStrategy(KeptMetadataStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
     blank: ClassVar[Object] = {"attached": False}
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors, attacher = _validate_attachment(obj), obj["spec"]["attacher"]
-        if not attacher and not has("AttachersOnce"):
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec, errors = obj["spec"], [*_validate_attachment(obj)]
+        if not spec["attacher"] and not has("AttachersOnce"):
             errors.append(field.required("spec.attacher"))
-        return [*errors, *_validate_names(obj["spec"])]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = _validate_attachment(obj)
-        if has("AttachersOnce"):
-            errors += _validate_names(obj["spec"])
-        elif not obj["spec"]["attacher"]:
-            errors.append(field.required("spec.attacher"))
-        if not has("UpdatesOnce"):
-            errors += errors
-        if obj["spec"] != old["spec"]:
-            errors.append(immutable_error("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
-        return errors
+        if old is None or has("AttachersOnce"):
+            errors += _validate_names(spec)
+        yield from errors
+        if old is not None and not has("UpdatesOnce"):
+            yield from errors
+        if old is not None and spec != old["spec"]:
+            yield immutable_error("spec", gostructs.format_struct("storage/v1.VolumeAttachmentSpec", spec))
 
 
-def _validate_attachment(obj: Object) -> list[FieldError]:
+def _validate_attachment(obj: Object) -> field.Errors:
     spec, status = obj["spec"], obj["status"]
-    errors = [*_validate_source(spec["source"])]
-    errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
-    errors += storageclasses.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
+    yield from _validate_source(spec["source"])
+    yield from field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
+    yield from storageclasses.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
     for name in ("attachError", "detachError"):
-        errors += _validate_error(status.get(name) or {}, f"status.{name}")
-    return errors
+        yield from _validate_error(status.get(name) or {}, f"status.{name}")
 
 
 def _validate_names(spec: Object) -> field.Errors:
