@@ -5,18 +5,17 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 
 from __future__ import annotations
 
+from podless.apis.shared import checks
 from podless.apis.shared.typed import CLIENT_METADATA, StatusStrategy, keep_parts
 from podless.codec import gotext
 from podless.kinds.kind import Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, MetadataPolicy
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _STATES = ("True", "False", "Unknown")
-_MAX_GROUP, _MAX_VERSION = 20_000, 1000
 
 
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
@@ -60,23 +59,19 @@ class APIServiceStrategy(StatusStrategy):
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec, metadata = obj["spec"], obj["metadata"]
         expected = f"{spec.get('version', '')}.{spec.get('group', '')}"
         reason = f'must be `spec.version+"."+spec.group`: {gotext.quote(expected)}'
-        errors = [
-            field.invalid(f"metadata.{name}", text, reason)
-            for name in ("generateName", "name")
-            if (text := metadata.get(name, "")) and text != expected and not names.path_segment(text)
-        ]
-        return [*errors, *_group_version(spec), *_validate_backend(spec)]
+        for name in ("generateName", "name"):
+            if (text := metadata.get(name, "")) and text != expected and not names.path_segment(text):
+                yield field.invalid(f"metadata.{name}", text, reason)
+        yield from _group_version(spec)
+        yield from _validate_backend(spec)
 
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [
-            field.not_supported(f"status.conditions[{index}].status", condition["status"], _STATES)
-            for index, condition in enumerate(each(obj["status"].get("conditions") or []))
-            if condition["status"] not in _STATES
-        ]
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        for index, condition in enumerate(each(obj["status"].get("conditions") or [])):
+            yield from field.one_of(f"status.conditions[{index}].status", condition["status"], _STATES)
 
 
 def _group_version(spec: Object) -> field.Errors:
@@ -86,30 +81,27 @@ def _group_version(spec: Object) -> field.Errors:
     if group:
         yield from field.invalid_details("spec.group", group, names.check_subdomain(group))
     yield from field.invalid_details("spec.version", version, names.label_1035(version))
-    for name, maximum in (("groupPriorityMinimum", _MAX_GROUP), ("versionPriority", _MAX_VERSION)):
+    for name, maximum in (("groupPriorityMinimum", 20_000), ("versionPriority", 1000)):
         if not 0 < spec[name] <= maximum:
             yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {maximum}")
 
 
-def _validate_backend(spec: Object) -> list[FieldError]:
+def _validate_backend(spec: Object) -> field.Errors:
     service, bundle, insecure = spec.get("service"), spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
-    errors: list[FieldError] = []
     if service is None:
         if bundle:
             size = len(bundle) // 4 * 3 - bundle.count("=")
-            errors.append(field.invalid("spec.caBundle", f"{size} bytes", "local APIServices may not have a caBundle"))
+            yield field.invalid("spec.caBundle", f"{size} bytes", "local APIServices may not have a caBundle")
         if insecure:
             reason = "local APIServices may not have insecureSkipTLSVerify"
-            errors.append(field.invalid("spec.insecureSkipTLSVerify", True, reason))
-        return errors
-    errors += (field.required(f"spec.service.{name}") for name in ("namespace", "name") if not service.get(name))
-    port = service["port"]
-    if not 0 < port < 1 << 16:
+            yield field.invalid("spec.insecureSkipTLSVerify", True, reason)
+        return
+    yield from checks.require_fields(service, "spec.service", "namespace", "name")
+    if not 0 < service["port"] < 1 << 16:
         reason = "port is not valid: must be between 1 and 65535, inclusive"
-        errors.append(field.invalid("spec.service.port", port, reason))
+        yield field.invalid("spec.service.port", service["port"], reason)
     if insecure and bundle:
-        errors.append(field.invalid("spec.insecureSkipTLSVerify", True, "may not be true if caBundle is present"))
-    return errors
+        yield field.invalid("spec.insecureSkipTLSVerify", True, "may not be true if caBundle is present")
 
 
 STRATEGY = APIServiceStrategy()

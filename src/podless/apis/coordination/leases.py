@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 
@@ -27,12 +27,12 @@ class LeaseStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj["spec"]
-        duration, errors = spec.get("leaseDurationSeconds"), []
+        duration = spec.get("leaseDurationSeconds")
         if duration is not None and duration <= 0:
-            errors.append(field.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
-        return [*errors, *checks.validate_nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
+            yield field.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0")
+        yield from checks.validate_nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))
 
 
 STRATEGY = LeaseStrategy()

@@ -14,9 +14,8 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import addresses, field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -48,17 +47,20 @@ class EndpointSliceStrategy(TypedStrategy):
         labels = [state["metadata"].get("labels") or {} for state in (obj, old)]
         return any((obj.get(name) or None) != (old.get(name) or None) for name in field_names) or labels[0] != labels[1]
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_slice(obj), *_check_endpoints(obj)]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Accept invalid endpoints if they did not change."""
-        errors = _validate_slice(obj)
-        if obj.get("endpoints") != old.get("endpoints"):
-            errors += _check_endpoints(obj)
-        if obj["addressType"] != old["addressType"]:
-            errors.append(immutable_error("addressType", obj["addressType"], named=True))
-        return errors
+        sort = obj["addressType"]
+        yield from checks.validate_enum("addressType", sort, _TYPES)
+        yield from _slice_ports(obj.get("ports") or [])
+        endpoints = obj.get("endpoints") or []
+        if old is None or obj.get("endpoints") != old.get("endpoints"):
+            if len(endpoints) > _MAX_ENDPOINTS:
+                yield field.too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)
+                endpoints = []
+            for index, endpoint in enumerate(each(endpoints)):
+                yield from _validate_endpoint(endpoint, sort, f"endpoints[{index}]")
+        if old is not None and sort != old["addressType"]:
+            yield immutable_error("addressType", sort, named=True)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about forms of addresses, except those of the controllers, which are in canonical form."""
@@ -69,29 +71,6 @@ class EndpointSliceStrategy(TypedStrategy):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
                 warnings += addresses.address_warnings(f"endpoints[{position}].addresses[{index}]", address)
         return warnings
-
-
-def _validate_slice(obj: Object) -> list[FieldError]:
-    """Validate addressType and ports."""
-    sort = obj["addressType"]
-    errors: list[FieldError] = []
-    if not sort:
-        errors.append(field.required("addressType"))
-    elif sort not in _TYPES:
-        errors.append(field.not_supported("addressType", sort, _TYPES))
-    return [*errors, *_slice_ports(obj.get("ports") or [])]
-
-
-def _check_endpoints(obj: Object) -> list[FieldError]:
-    endpoints = obj.get("endpoints") or []
-    if len(endpoints) > _MAX_ENDPOINTS:
-        return [field.too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)]
-    sort = obj["addressType"]
-    return [
-        error
-        for index, endpoint in enumerate(each(endpoints))
-        for error in _validate_endpoint(endpoint, sort, f"endpoints[{index}]")
-    ]
 
 
 def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:

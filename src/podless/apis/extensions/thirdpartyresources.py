@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -23,22 +23,20 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         """Require a name that consists of kind and group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        versions = obj.get("versions") or []
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        versions, seen = obj.get("versions") or [], set()
         if not versions:
-            return [field.required("versions", "must specify at least one version")]
-        errors, seen = [], set()
+            yield field.required("versions", "must specify at least one version")
         for index, entry in enumerate(each(versions)):
             path, name = f"versions[{index}]", entry.get("name") or ""
             if not name:
-                errors.append(field.required(f"{path}.name", "must not be empty"))
+                yield field.required(f"{path}.name", "must not be empty")
             elif name in seen:
-                errors.append(field.duplicate(f"{path}.name", name))
+                yield field.duplicate(f"{path}.name", name)
             else:
-                errors += field.invalid_details(f"{path}.name", name, names.label_1035(name))
+                yield from field.invalid_details(f"{path}.name", name, names.label_1035(name))
             seen.add(name)
-            errors += _validate_group(obj["metadata"].get("name") or "", entry, path)
-        return errors
+            yield from _validate_group(obj["metadata"].get("name") or "", entry, path)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         group = parse_defined_name(obj["metadata"]["name"]).group

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.apis.shared.columns import (
-    Object,
-    Reader,
-    at,
-    find_condition,
-)
+from podless.apis.shared.columns import Object, Reader, at, find_condition
 
 
 def read_dangling(obj: Object) -> str:

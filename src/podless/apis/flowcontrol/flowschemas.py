@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.flowcontrol import bootstrap, parts
+from podless.apis.flowcontrol import bootstrap
 from podless.apis.shared import checks
+from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
+from podless.codec.gotext import Named
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-FLOW_SCHEMA_SPEC = load_struct("flowcontrol/v1", "FlowSchemaSpec")
 
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _METHODS = ("ByNamespace", "ByUser")
@@ -28,18 +27,37 @@ _NOWHERE = "resource rules that are not cluster scoped must supply at least one 
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
-class FlowSchemaStrategy(parts.FlowStrategy):
+class FlowStrategy(KeptMetadataStrategy, SpecStrategy):
+    """Strategy of both kinds of flow control."""
+
+    metadata = MetadataPolicy(on_update=(1, 0))
+
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        return validate_conditions(obj)
+
+
+def validate_conditions(obj: Object) -> field.Errors:
+    """Require conditions to have unique types."""
+    seen: set[str] = set()
+    for index, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
+        name, path = Named(condition.get("type") or ""), f"status.conditions[{index}].type"
+        yield from checks.validate_unique(path, name, seen)
+        if not name:
+            yield field.required(path, "must not be empty")
+
+
+class FlowSchemaStrategy(FlowStrategy):
     """Strategy of FlowSchema."""
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Require the two mandatory schemas to have their fixed specs."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
-        errors = [*_validate_spec(spec, name)]
+        yield from _validate_spec(spec, name)
         fixed_spec = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
         if fixed_spec is not None and spec != fixed_spec:
-            text = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
-            errors.append(field.invalid("spec", text, f"spec of '{name}' must equal the fixed value"))
-        return [*errors, *parts.validate_conditions(obj)]
+            text = gostructs.format_struct("flowcontrol/v1.FlowSchemaSpec", spec)
+            yield field.invalid("spec", text, f"spec of '{name}' must equal the fixed value")
+        yield from validate_conditions(obj)
 
 
 def _validate_spec(spec: Object, name: str) -> field.Errors:

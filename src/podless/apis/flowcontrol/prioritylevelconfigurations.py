@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from podless.apis.flowcontrol import bootstrap, parts
+from podless.apis.flowcontrol import bootstrap
+from podless.apis.flowcontrol.flowschemas import FlowStrategy, validate_conditions
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.sorting import sort_keys
@@ -20,18 +20,17 @@ from podless.structs.structfiles import load_struct
 from podless.structs.structs import arrange_fields
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
-PRIORITY_LEVEL_CONFIGURATION_SPEC = load_struct("flowcontrol/v1", "PriorityLevelConfigurationSpec")
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"
 _MAX_QUEUES, _MAX_BITS = 10_000_000, 60
-_POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
+_POSITIVE = "must be positive"
 _OLD = "v1beta3"  # in this version, 0 shares mean the default unless the annotation is set
 _KEEPS_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 _SHARES = 30
 
 
-class PriorityLevelStrategy(parts.FlowStrategy):
+class PriorityLevelStrategy(FlowStrategy):
     """Strategy of PriorityLevelConfiguration."""
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -59,12 +58,12 @@ class PriorityLevelStrategy(parts.FlowStrategy):
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
-        errors = [*_validate_spec(spec, name)]
         if version.name != _OLD and _KEEPS_ZERO in _read_annotations(obj):
-            errors.insert(0, field.forbidden("metadata.annotations", f"annotation '{_KEEPS_ZERO}' is forbidden"))
+            yield field.forbidden("metadata.annotations", f"annotation '{_KEEPS_ZERO}' is forbidden")
+        yield from _validate_spec(spec, name)
         fixed_spec = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
         text = ""
         if fixed_spec is not None and name == "exempt":
@@ -73,8 +72,9 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         elif fixed_spec is not None and spec != fixed_spec:
             text = f"spec of '{name}' must equal the fixed value"
         if text:
-            errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
-        return [*errors, *parts.validate_conditions(obj)]
+            shown_spec = gostructs.format_struct("flowcontrol/v1.PriorityLevelConfigurationSpec", spec)
+            yield field.invalid("spec", shown_spec, text)
+        yield from validate_conditions(obj)
 
 
 def _read_annotations(obj: Object) -> Object:
@@ -91,7 +91,7 @@ def _validate_spec(spec: Object, name: str) -> field.Errors:
             yield field.forbidden("spec.limited", "must be nil if the type is not Limited")
         if exempt is not None:
             yield from _validate_shares(exempt, "spec.exempt")
-            yield from _validate_lending(exempt, "spec.exempt")
+            yield from checks.validate_range("spec.exempt.lendablePercent", exempt.get("lendablePercent"), 0, 100)
     elif sort == _LIMITED:
         if exempt is not None:
             yield field.forbidden("spec.exempt", "must be nil if the type is Limited")
@@ -106,17 +106,13 @@ def _validate_spec(spec: Object, name: str) -> field.Errors:
 def _validate_shares(value: Object, path: str) -> field.Errors:
     shares = value.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
-        yield field.invalid(f"{path}.nominalConcurrencyShares", shares, _NOT_NEGATIVE)
-
-
-def _validate_lending(lending: Object, path: str) -> field.Errors:
-    yield from checks.validate_range(f"{path}.lendablePercent", lending.get("lendablePercent"), 0, 100)
+        yield field.invalid(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer")
 
 
 def _validate_limits(limited: Object, path: str) -> field.Errors:
     yield from _validate_shares(limited, path)
     yield from _validate_limit_response(limited["limitResponse"], f"{path}.limitResponse")
-    yield from _validate_lending(limited, path)
+    yield from checks.validate_range(f"{path}.lendablePercent", limited.get("lendablePercent"), 0, 100)
     borrowed = limited.get("borrowingLimitPercent")
     if borrowed is not None and borrowed < 0:
         text = "if specified, must be a non-negative integer"

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import (
-    NONE,
-    Object,
-    at,
-    shorten,
-)
+from podless.apis.shared.columns import NONE, Object, at, shorten
 from podless.runtime.meter import each
 
 

@@ -7,15 +7,12 @@ from typing import ClassVar
 from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-_RULE = load_struct("networking/v1", "IngressRule")
 
 CLASS = "kubernetes.io/ingress.class"
 _DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -34,42 +31,41 @@ class IngressStrategy(SpecStrategy):
         if (raw.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
             obj["spec"]["rules"] = []
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors = list(_validate_spec(obj["spec"]))
-        named, ingress_class_name = (
-            (obj["metadata"].get("annotations") or {}).get(CLASS),
-            obj["spec"].get("ingressClassName"),
-        )
-        if named is not None and ingress_class_name is not None and named != ingress_class_name:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec, named = obj["spec"], (obj["metadata"].get("annotations") or {}).get(CLASS)
+        yield from _validate_spec(spec, old["spec"] if old is not None else {})
+        if old is None and named is not None and spec.get("ingressClassName") not in (None, named):
             text = "must match `ingressClassName` when both are specified"
-            errors.append(field.invalid(f"annotations.{CLASS}", named, text))
-        return errors
+            yield field.invalid(f"annotations.{CLASS}", named, text)
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return list(_validate_spec(obj["spec"], old["spec"]))
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return list(_validate_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        for index, balancer in enumerate(each((obj["status"].get("loadBalancer") or {}).get("ingress") or [])):
+            path, ip, host = f"status.loadBalancer.ingress[{index}]", balancer.get("ip"), balancer.get("hostname")
+            if ip:
+                yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
+            if host:
+                yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
+                if addresses.parse_address(host) is not None:
+                    yield field.invalid(f"{path}.hostname", host, _NO_NAME)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         named = CLASS in (obj["metadata"].get("annotations") or {})
         return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> field.Errors:
+def _validate_spec(spec: Object, old: Object) -> field.Errors:
     backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
     if not rules and backend is None:
         text = "either `defaultBackend` or `rules` must be specified"
-        yield field.invalid("spec", gostructs.format_structs(_RULE, spec.get("rules")), text)
+        yield field.invalid("spec", gostructs.format_structs("networking/v1.IngressRule", spec.get("rules")), text)
     if backend is not None:
         yield from _validate_backend(backend, "spec.defaultBackend")
     for index, rule in enumerate(each(rules)):
         yield from _validate_rule(rule, f"spec.rules[{index}]")
-    lax = any(_find_secret_faults(entry) for entry in each((old or {}).get("tls") or ()))
+    lax = any(_find_secret_faults(entry) for entry in each(old.get("tls") or ()))
     for index, entry in enumerate(each(spec.get("tls") or ())):
         for number, host in enumerate(each(entry.get("hosts") or ())):
-            check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
-            yield from field.invalid_details(f"spec.tls[{index}].hosts[{number}]", host, check(host))
+            yield from _validate_host(f"spec.tls[{index}].hosts[{number}]", host)
         for text in each([] if lax else _find_secret_faults(entry)):
             yield field.invalid(f"spec.tls[{index}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
@@ -83,13 +79,17 @@ def _find_secret_faults(entry: Object) -> list[str]:
     return names.check_subdomain(name) if name else []
 
 
+def _validate_host(path: str, host: str) -> list[FieldError]:
+    check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
+    return field.invalid_details(path, host, check(host))
+
+
 def _validate_rule(rule: Object, path: str) -> field.Errors:
     host = rule.get("host") or ""
     if host:
         if addresses.parse_address(host) is not None:
             yield field.invalid(f"{path}.host", host, _NO_NAME)
-        check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
-        yield from field.invalid_details(f"{path}.host", host, check(host))
+        yield from _validate_host(f"{path}.host", host)
     http = rule.get("http")
     if http is None:
         return
@@ -111,8 +111,7 @@ def _validate_path(http_path: Object, path: str) -> field.Errors:
         yield field.invalid(at, text, "must be an absolute path")
     if kind in ("Exact", "Prefix"):
         yield from (field.invalid(at, text, f"must not contain '{part}'") for part in _BAD_PARTS if part in text)
-        ends = (end for end in _BAD_ENDS if text.endswith(end))
-        yield from (field.invalid(at, text, f"cannot end with '{end}'") for end in ends)
+        yield from (field.invalid(at, text, f"cannot end with '{end}'") for end in _BAD_ENDS if text.endswith(end))
     yield from _validate_backend(http_path.get("backend") or {}, f"{path}.backend")
 
 
@@ -141,21 +140,6 @@ def _validate_service(service: Object, path: str) -> field.Errors:
         yield field.required(path, "port name or number is required")
     else:
         yield from checks.port_number(f"{path}.service.port.number", number)
-
-
-def _validate_balancers(balancers: list[Object]) -> field.Errors:
-    for index, balancer in enumerate(each(balancers)):
-        path, ip, host = (
-            f"status.loadBalancer.ingress[{index}]",
-            balancer.get("ip") or "",
-            balancer.get("hostname") or "",
-        )
-        if ip:
-            yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
-        if host:
-            yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
-            if addresses.parse_address(host) is not None:
-                yield field.invalid(f"{path}.hostname", host, _NO_NAME)
 
 
 STRATEGY = IngressStrategy()

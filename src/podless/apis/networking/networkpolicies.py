@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
+from podless.kinds.strategy import MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -35,8 +35,22 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return list(_validate_spec(obj["spec"]))
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec = obj["spec"]
+        yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
+        for side, peer_field in _SIDES:
+            for number, rule in enumerate(each(spec.get(side) or ())):
+                path = f"spec.{side}[{number}]"
+                for index, port in enumerate(each(rule.get("ports") or ())):
+                    yield from _validate_port(port, f"{path}.ports[{index}]")
+                for index, peer in enumerate(each(rule.get(peer_field) or ())):
+                    yield from _validate_peer(peer, f"{path}.{peer_field}[{index}]")
+        types = spec.get("policyTypes") or []
+        if len(types) > len(_TYPES):
+            yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
+            return
+        for index, kind in enumerate(each(types)):
+            yield from field.one_of(f"spec.policyTypes[{index}]", kind, _TYPES)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         warnings = []
@@ -54,23 +68,6 @@ def _list_peers(spec: Object) -> Iterator[tuple[str, Object]]:
         for number, rule in enumerate(each(spec.get(side) or ())):
             for index, peer in enumerate(each(rule.get(peer_field) or ())):
                 yield f"spec.{side}[{number}].{peer_field}[{index}]", peer
-
-
-def _validate_spec(spec: Object) -> field.Errors:
-    yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
-    for side, peer_field in _SIDES:
-        for number, rule in enumerate(each(spec.get(side) or ())):
-            path = f"spec.{side}[{number}]"
-            for index, port in enumerate(each(rule.get("ports") or ())):
-                yield from _validate_port(port, f"{path}.ports[{index}]")
-            for index, peer in enumerate(each(rule.get(peer_field) or ())):
-                yield from _validate_peer(peer, f"{path}.{peer_field}[{index}]")
-    types = spec.get("policyTypes") or []
-    if len(types) > len(_TYPES):
-        yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
-        return
-    for index, kind in enumerate(each(types)):
-        yield from field.one_of(f"spec.policyTypes[{index}]", kind, _TYPES)
 
 
 def _validate_port(port: Object, path: str) -> field.Errors:

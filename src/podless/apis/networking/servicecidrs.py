@@ -10,9 +10,7 @@ from podless.meta import addresses, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
 
-_SPEC = load_struct("networking/v1", "ServiceCIDRSpec")
 _PATH = "spec.cidrs"
 _MAX_RANGES = 2
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
@@ -23,8 +21,8 @@ class ServiceCIDRStrategy(StatusStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_ranges(obj["spec"].get("cidrs") or [])]
+    def validate_create(self, version: Version, obj: Object) -> field.Errors:
+        return _validate_ranges(obj["spec"].get("cidrs") or [])
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         cidrs, before = (state["spec"].get("cidrs") or [] for state in (obj, old))
@@ -49,7 +47,7 @@ def _validate_ranges(ranges: list[str]) -> field.Errors:
         yield field.required(_PATH, "at least one CIDR required")
         return
     if len(ranges) > _MAX_RANGES:
-        shown_text = gostructs.format_struct(_SPEC, {"cidrs": ranges})
+        shown_text = gostructs.format_struct("networking/v1.ServiceCIDRSpec", {"cidrs": ranges})
         yield field.invalid(_PATH, shown_text, f"may only hold up to {_MAX_RANGES} values")
         return
     yield from (

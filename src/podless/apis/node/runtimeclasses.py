@@ -5,18 +5,14 @@ from __future__ import annotations
 from podless.apis.podspec import resources
 from podless.apis.podspec.scheduling import validate_tolerations
 from podless.apis.shared import checks, nodelabels
-from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-TOLERATION = load_struct("core/v1", "Toleration")
 
 
 class RuntimeClassStrategy(TypedStrategy):
@@ -26,18 +22,16 @@ class RuntimeClassStrategy(TypedStrategy):
     allow_create_on_update = True
     metadata = MetadataPolicy(qualified_finalizers=False)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         handler = obj["handler"]
         if handler or has("RequiredHandlers"):
-            errors = checks.validate_name("handler", handler)
+            yield from checks.validate_name("handler", handler)
         else:
-            errors = field.invalid_details("handler", handler, names.check_label_name(handler))
+            yield from field.invalid_details("handler", handler, names.check_label_name(handler))
         fixed = (obj.get("overhead") or {}).get("podFixed") or {}
-        errors += resources.validate_resources({"limits": fixed}, "overhead", set())
-        return [*errors, *_validate_scheduling(obj.get("scheduling") or {})]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*self.validate_create(version, obj), *validate_immutable_fields(obj, old, "handler")]
+        yield from resources.validate_resources({"limits": fixed}, "overhead", set())
+        yield from _validate_scheduling(obj.get("scheduling") or {})
+        yield from checks.validate_immutable_fields(obj, old or obj, "handler")
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
@@ -57,7 +51,7 @@ def _validate_scheduling(scheduling: Object) -> field.Errors:
     for index, toleration in enumerate(each(tolerations)):
         key_of_toleration = tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
         if key_of_toleration in seen:
-            yield field.duplicate(f"{path}[{index}]", gostructs.format_struct(TOLERATION, toleration))
+            yield field.duplicate(f"{path}[{index}]", gostructs.format_struct("core/v1.Toleration", toleration))
         seen.add(key_of_toleration)
 
 

@@ -7,17 +7,13 @@ from typing import ClassVar
 from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import conditions, field, labelselector, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-_SPEC = load_struct("policy/v1", "PodDisruptionBudgetSpec")
-_BOTH_SET = "minAvailable and maxUnavailable cannot be both set"
 
 
 class PodDisruptionBudgetStrategy(SpecStrategy):
@@ -28,30 +24,24 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
     naming = names.PATH_SEGMENTS
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj["spec"]
-        minimum, maximum, policy = (
-            spec.get("minAvailable"),
-            spec.get("maxUnavailable"),
-            spec.get("unhealthyPodEvictionPolicy"),
-        )
-        errors: list[FieldError] = []
-        if minimum is not None and maximum is not None:
-            errors.append(field.invalid("spec", gostructs.format_struct(_SPEC, spec), _BOTH_SET))
-        for name, value in (("minAvailable", minimum), ("maxUnavailable", maximum)):
+        values = {name: spec.get(name) for name in ("minAvailable", "maxUnavailable")}
+        if None not in values.values():
+            shown_spec = gostructs.format_struct("policy/v1.PodDisruptionBudgetSpec", spec)
+            yield field.invalid("spec", shown_spec, "minAvailable and maxUnavailable cannot be both set")
+        for name, value in values.items():
             if value is not None:
-                errors += [
-                    *checks.validate_int_or_percent(f"spec.{name}", value),
-                    *checks.validate_at_most_all(f"spec.{name}", value),
-                ]
-        errors += labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
-        errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
-        return errors
+                yield from checks.validate_int_or_percent(f"spec.{name}", value)
+                yield from checks.validate_at_most_all(f"spec.{name}", value)
+        yield from labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
+        policy = spec.get("unhealthyPodEvictionPolicy")
+        yield from field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
 
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         status = obj["status"]
-        errors = conditions.validate_conditions(status.get("conditions"), "status.conditions")
-        return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
+        yield from conditions.validate_conditions(status.get("conditions"), "status.conditions")
+        yield from checks.all_nonnegative(status, "status", _COUNTS)
 
 
 STRATEGY = PodDisruptionBudgetStrategy()

@@ -7,59 +7,54 @@ from typing import TYPE_CHECKING
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, ValidationCost
+from podless.kinds.strategy import ValidationCost
 from podless.meta import field, labelselector, names
-from podless.meta.field import FieldError
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs.structfiles import load_struct
 
 if TYPE_CHECKING:
     from podless.structs import gostructs
 else:
     gostructs = lazy.LateModule("podless.structs.gostructs")
 
-_ROLE_REF = load_struct("rbac/v1", "RoleRef")
-
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
 _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 
 
-class RoleStrategy(TypedStrategy):
-    """Strategy of roles. namespaced: it is Role, which cannot have non-resource URLs."""
-
+class _AccessStrategy(TypedStrategy):
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
     checking = ValidationCost(once="UpdatesOnce")
 
+
+class RoleStrategy(_AccessStrategy):
+    """Strategy of roles. namespaced: it is Role, which cannot have non-resource URLs."""
+
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors: list[FieldError] = []
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         for index, rule in enumerate(each(obj.get("rules") or [])):
-            errors += self._validate_rule(rule, f"rules[{index}]")
-        aggregation = obj.get("aggregationRule")
-        return errors if aggregation is None else [*errors, *_validate_aggregation(aggregation)]
+            yield from self._validate_rule(rule, f"rules[{index}]")
+        if (aggregation := obj.get("aggregationRule")) is not None:
+            yield from _validate_aggregation(aggregation)
 
-    def _validate_rule(self, rule: Object, path: str) -> list[FieldError]:
-        errors = []
+    def _validate_rule(self, rule: Object, path: str) -> field.Errors:
         if not rule.get("verbs"):
-            errors.append(field.required(f"{path}.verbs", "verbs must contain at least one value"))
+            yield field.required(f"{path}.verbs", "verbs must contain at least one value")
         if urls := rule.get("nonResourceURLs"):
-            ur_ls_path = f"{path}.nonResourceURLs"
             if self._namespaced:
-                errors.append(field.invalid(ur_ls_path, urls, "namespaced rules cannot apply to non-resource URLs"))
+                text = "namespaced rules cannot apply to non-resource URLs"
+                yield field.invalid(f"{path}.nonResourceURLs", urls, text)
             if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-                errors.append(field.invalid(ur_ls_path, urls, _ONE_KIND))
-            return errors
+                yield field.invalid(f"{path}.nonResourceURLs", urls, _ONE_KIND)
+            return
         if not rule.get("apiGroups"):
-            errors.append(field.required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
+            yield field.required(f"{path}.apiGroups", "resource rules must supply at least one api group")
         if not rule.get("resources"):
-            errors.append(field.required(f"{path}.resources", "resource rules must supply at least one resource"))
-        return errors
+            yield field.required(f"{path}.resources", "resource rules must supply at least one resource")
 
 
 def _validate_aggregation(aggregation: Object) -> field.Errors:
@@ -74,12 +69,8 @@ def _validate_aggregation(aggregation: Object) -> field.Errors:
             yield field.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 
-class RoleBindingStrategy(TypedStrategy):
+class RoleBindingStrategy(_AccessStrategy):
     """Strategy of bindings, whose roleRef is immutable. roles: the allowed kinds of role."""
-
-    allow_create_on_update = True
-    naming = names.PATH_SEGMENTS
-    checking = ValidationCost(once="UpdatesOnce")
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
         self._roles = roles
@@ -89,42 +80,29 @@ class RoleBindingStrategy(TypedStrategy):
         if obj.get("subjects"):
             obj["subjects"] = [_add_api_group(subject) for subject in each(obj["subjects"])]
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors = []
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         ref = obj["roleRef"]
-        if ref["apiGroup"] != GROUP:
-            errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP], named=False))
-        errors += field.one_of("roleRef.kind", ref["kind"], self._roles, named=False)
-        errors += checks.validate_name("roleRef.name", ref["name"], names.path_segment)
+        yield from field.one_of("roleRef.apiGroup", ref["apiGroup"], [GROUP], named=False)
+        yield from field.one_of("roleRef.kind", ref["kind"], self._roles, named=False)
+        yield from checks.validate_name("roleRef.name", ref["name"], names.path_segment)
         for index, subject in enumerate(each(obj.get("subjects") or [])):
-            errors += self._validate_subject(subject, f"subjects[{index}]")
-        return errors
+            yield from self._validate_subject(subject, f"subjects[{index}]")
+        if old is not None and ref != old["roleRef"]:
+            yield field.invalid("roleRef", gostructs.format_struct("rbac/v1.RoleRef", ref), "cannot change roleRef")
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = list(self.validate_create(version, obj))
-        ref = obj["roleRef"]
-        if ref != old["roleRef"]:
-            errors.append(field.invalid("roleRef", gostructs.format_struct(_ROLE_REF, ref), "cannot change roleRef"))
-        return errors
-
-    def _validate_subject(self, subject: Object, path: str) -> list[FieldError]:
-        errors = []
+    def _validate_subject(self, subject: Object, path: str) -> field.Errors:
         kind, name, group = subject["kind"], subject["name"], subject.get("apiGroup", "")
         if not name:
-            errors.append(field.required(f"{path}.name"))
+            yield field.required(f"{path}.name")
         if kind == "ServiceAccount":
-            if name:
-                errors += field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
-            if group:
-                errors.append(field.not_supported(f"{path}.apiGroup", group, [""], named=False))
+            yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name) if name else ())
+            yield from field.one_of(f"{path}.apiGroup", group, [""], named=False)
             if not self._namespaced and not subject.get("namespace"):
-                errors.append(field.required(f"{path}.namespace"))
+                yield field.required(f"{path}.namespace")
         elif kind in _PEOPLE:
-            if group != GROUP:
-                errors.append(field.not_supported(f"{path}.apiGroup", group, [GROUP], named=False))
+            yield from field.one_of(f"{path}.apiGroup", group, [GROUP], named=False)
         else:
-            errors.append(field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE], named=False))
-        return errors
+            yield field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE], named=False)
 
 
 def _add_api_group(subject: Object) -> Object:

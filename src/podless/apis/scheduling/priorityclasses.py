@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
@@ -42,21 +41,20 @@ class PriorityClassStrategy(TypedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["metadata"]["generation"] = 1
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        name, value = obj["metadata"].get("name") or "", obj["value"]
-        errors = []
-        if name.startswith(_RESERVED):
-            if not _is_known(obj):
+    def validate_create(self, version: Version, obj: Object) -> field.Errors:
+        if obj["metadata"].get("name", "").startswith(_RESERVED):
+            if reason := _explain_not_system(obj):
                 text = "priority class names with 'system-' prefix are reserved for system use only. error: "
-                errors.append(field.forbidden("metadata.name", text + _explain_not_system(obj)))
-        elif value > _MAX:
-            errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MAX}"))
+                yield field.forbidden("metadata.name", text + reason)
+        elif obj["value"] > _MAX:
+            yield field.forbidden("value", f"maximum allowed value of a user defined priority is {_MAX}")
         if (policy := obj.get("preemptionPolicy")) is not None:
-            errors += checks.validate_enum("preemptionPolicy", policy, _POLICIES)
-        return errors
+            yield from checks.validate_enum("preemptionPolicy", policy, _POLICIES)
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*_validate_changes(obj, old)]
+    def validate_update(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        if obj["value"] != old["value"]:
+            yield field.forbidden("value", "may not be changed in an update.")
+        yield from checks.validate_immutable_fields(obj, old, "preemptionPolicy", named=True)
 
     def prepare_delete(self, obj: Object) -> None:
         """Raise Forbidden for system classes."""
@@ -64,18 +62,6 @@ class PriorityClassStrategy(TypedStrategy):
         if name in _SYSTEM_BY_NAME:
             reason = "this is a system priority class and cannot be deleted"
             raise Forbidden("priorityclasses", "scheduling.k8s.io", name, reason)
-
-
-def _validate_changes(obj: Object, old: Object) -> field.Errors:
-    if obj["value"] != old["value"]:
-        yield field.forbidden("value", "may not be changed in an update.")
-    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield immutable_error("preemptionPolicy", obj.get("preemptionPolicy"), named=True)
-
-
-def _is_known(obj: Object) -> bool:
-    system_class = _SYSTEM_BY_NAME.get(obj["metadata"]["name"])
-    return system_class is not None and not _explain_not_system(obj)
 
 
 def _explain_not_system(obj: Object) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
 from podless.meta.conditions import find_true, validate_conditions
 from podless.meta.objectmeta import IMMUTABLE
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
-from podless.structs.structfiles import load_struct
-
-MIGRATION_SPEC = load_struct("storagemigration/v1", "StorageVersionMigrationSpec")
-CONDITION = load_struct("meta/v1", "Condition")
 
 _FINAL_NAMES = {"Succeeded": "Success", "Failed": "Failed"}  # final conditions, and their names in messages
 _BOTH_TRUE = "Both success and failed conditions cannot be true at the same time"
@@ -26,28 +22,22 @@ class MigrationStrategy(KeptMetadataStrategy):
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_resource((obj.get("spec") or {}).get("resource") or {})]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj.get("spec") or {}
-        errors = [*_validate_resource(spec.get("resource") or {})]
-        if spec != (old.get("spec") or {}):
-            errors.append(immutable_error("spec", gostructs.format_struct(MIGRATION_SPEC, spec)))
-        return errors
+        resource = spec.get("resource") or {}
+        name, group = resource.get("resource") or "", resource.get("group") or ""
+        if not name:
+            yield field.required("spec.resource.resource", "resource is required to be set")
+        elif faults := names.label_1035(name):
+            yield field.invalid("spec.resource.resource", name, ",".join(faults))
+        if group and (faults := names.check_subdomain(group)):
+            yield field.invalid("spec.resource.group", group, ",".join(faults))
+        if old is not None and spec != (old.get("spec") or {}):
+            text = gostructs.format_struct("storagemigration/v1.StorageVersionMigrationSpec", spec)
+            yield immutable_error("spec", text)
 
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*_validate_status(obj.get("status") or {}, old.get("status") or {})]
-
-
-def _validate_resource(resource: Object) -> field.Errors:
-    path, name, group = "spec.resource", resource.get("resource") or "", resource.get("group") or ""
-    if not name:
-        yield field.required(f"{path}.resource", "resource is required to be set")
-    elif faults := names.label_1035(name):
-        yield field.invalid(f"{path}.resource", name, ",".join(faults))
-    if group and (faults := names.check_subdomain(group)):
-        yield field.invalid(f"{path}.group", group, ",".join(faults))
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        return _validate_status(obj.get("status") or {}, old.get("status") or {})
 
 
 def _validate_status(status: Object, old: Object) -> field.Errors:
@@ -59,7 +49,7 @@ def _validate_status(status: Object, old: Object) -> field.Errors:
     if before and before != revision:
         yield field.invalid("status.resourceVersion", revision, IMMUTABLE)
     ended = [type_ for type_ in _FINAL_NAMES if find_true(conditions, type_)]
-    shown_text = gostructs.format_structs(CONDITION, conditions or None)
+    shown_text = gostructs.format_structs("meta/v1.Condition", conditions or None)
     if len(ended) == len(_FINAL_NAMES):
         yield field.invalid("status.conditions", shown_text, _BOTH_TRUE)
     for type_, word in _FINAL_NAMES.items():
