@@ -28,7 +28,7 @@ from podless.http.limits import Limits
 from podless.meta import errors
 from podless.offload import fairqueue, offloop
 from podless.offload.process import SECONDS as OFFLOAD_SECONDS
-from podless.runtime import allowance, slices, watchdog
+from podless.runtime import meter, slices, watchdog
 from podless.store.engines import ENGINES
 from podless.store.etcd import settings as etcd
 from podless.store.sqlite import disk
@@ -70,12 +70,12 @@ FIGURES: Mapping[str, Figures] = {
         "except for # bytes of a ping": (websocket._MAX,),
         "# s of processor time for each piece": (offloop.SECONDS,),
         "A write has # s for all its work, and # s more for each megabyte": (
-            allowance.MIN_TIME,
-            allowance.TIME_PER_BYTE * 1e6,
+            meter.MIN_TIME,
+            meter.TIME_PER_BYTE * 1e6,
         ),
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take at most # s of a request, by their price, and the cache of them # MiB": (
-            allowance.PATTERN_TIME / 1e9,
+            meter.PATTERN_TIME / 1e9,
             patterns.MAX_CACHE_BYTES,
         ),
         "holds the event loop for # ms": (watchdog.LONG_STEP,),

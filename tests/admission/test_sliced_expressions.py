@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from podless.runtime import allowance, slices
+from podless.runtime import meter, slices
 from podless.runtime.slices import SlicedWork
 from tests.admission.conftest import World
 
@@ -69,8 +69,8 @@ def test_a_write_whose_expressions_take_too_long_is_ended(
     WAYS[way](world)
     assert world.create("before", tags=["x"]).status == 201
     with monkeypatch.context() as patch:
-        patch.setattr(allowance, "MIN_TIME", 0.0)
-        patch.setattr(allowance, "TIME_PER_BYTE", 0.0)
+        patch.setattr(meter, "MIN_TIME", 0.0)
+        patch.setattr(meter, "TIME_PER_BYTE", 0.0)
         answer = world.create("long", tags=["x"] * LENGTH)
         assert (answer.status, answer.body["reason"]) == (504, "Timeout")
     assert world.create("long", tags=["x"] * LENGTH).status == 201

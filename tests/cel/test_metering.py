@@ -10,8 +10,7 @@ import pytest
 
 from podless.cel import CostExceeded, compile, patterns, types
 from podless.codec import patterns as parsing
-from podless.runtime.allowance import ALLOWANCE, TimeAllowance
-from podless.runtime.meter import METER
+from podless.runtime.meter import ALLOWANCE, METER, TimeAllowance
 from tests import cost
 
 INTS, DYNS = list(range(20_000)), [{"a": [place], "b": str(place)} for place in range(1500)]

@@ -13,7 +13,7 @@ import pytest
 
 from podless.cli import main
 from podless.cli.transfer import documents
-from podless.runtime import inputs
+from podless.runtime import files
 
 READERS = ["check -", "compare - -", "convert -", "eval true --object -", "import -", "model -", "plan -", "schema -"]
 
@@ -33,7 +33,7 @@ class Endless(io.RawIOBase):
 def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(inputs, "MAX", 2 << 20)
+    monkeypatch.setattr(files, "MAX", 2 << 20)
     monkeypatch.setattr(documents, "_INPUT", 3 << 20)
     yield
     assert not list(tmp_path.glob("podless-*"))
@@ -68,11 +68,11 @@ def test_a_device_without_an_end_is_an_error(command: str, capsys: pytest.Captur
 
 def test_regular_files_have_any_length_and_pipes_are_read_whole(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"a" * (3 << 20))
-    assert len(inputs.read_path(tmp_path / "long")) == 3 << 20
+    assert len(files.read_path(tmp_path / "long")) == 3 << 20
     reading, writing = os.pipe()
     os.write(writing, b"text")
     os.close(writing)
-    assert inputs.read_path(Path(f"/dev/fd/{reading}")) == b"text"
+    assert files.read_path(Path(f"/dev/fd/{reading}")) == b"text"
     os.close(reading)
 
 

@@ -19,7 +19,7 @@ from podless.http.outgoing import OutgoingAnswers, StreamSink
 from podless.http.sending import PLAIN, DatedHeads
 from podless.http.stream import WatchStream
 from podless.kinds import view
-from podless.offload.giveway import YieldingMeter
+from podless.offload.offloop import YieldingMeter
 from podless.publish import table
 from podless.runtime import pace, slices
 from podless.runtime.meter import charge

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from podless.meta.errors import Timeout
-from podless.offload import giveway
-from podless.offload.giveway import YieldingMeter
-from podless.offload.offloop import OffLoop
+from podless.offload import offloop
+from podless.offload.offloop import OffLoop, YieldingMeter
 from podless.runtime.meter import METER
 from podless.runtime.system import find_thread_clock
 
@@ -21,7 +20,7 @@ class Machine:
         self.work = self.loop = self.busy = 0.0
         self.pauses = 0
         names = {"clock_gettime": lambda clock: self.loop, "thread_time": lambda: self.work, "sleep": self._sleep}
-        monkeypatch.setattr(giveway, "time", SimpleNamespace(**names))
+        monkeypatch.setattr(offloop, "time", SimpleNamespace(**names))
 
     def _sleep(self, seconds: float) -> None:
         self.pauses += 1
@@ -51,13 +50,13 @@ def test_it_pauses_until_the_loop_waits_again(machine: Machine) -> None:
 
 def test_it_goes_on_beside_a_loop_that_never_waits(machine: Machine) -> None:
     meter = YieldingMeter(3600.0, 0)
-    machine.busy = giveway._PAUSE
+    machine.busy = offloop._PAUSE
     for _ in range(1000):
         machine.work += 0.001
         machine.loop += 0.001
         meter.give_way()
-    allowed = giveway._MAX + machine.work * giveway._SHARE
-    assert 0.9 * allowed < machine.pauses * giveway._PAUSE <= allowed + giveway._PAUSE
+    allowed = offloop._MAX_PAUSES + machine.work * offloop._SHARE
+    assert 0.9 * allowed < machine.pauses * offloop._PAUSE <= allowed + offloop._PAUSE
 
 
 def test_its_time_ends() -> None:

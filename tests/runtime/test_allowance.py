@@ -9,11 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from podless.offload.offloop import LONG_BYTES, OffLoop
-from podless.runtime import allowance, slices
-from podless.runtime.allowance import ALLOWANCE, TimeAllowance, make_shared
+from podless.runtime import meter, slices
 from podless.runtime.apierror import Timeout
 from podless.runtime.memo import fill_attribute, make_once
-from podless.runtime.meter import charge
+from podless.runtime.meter import ALLOWANCE, TimeAllowance, charge, make_shared
 from podless.runtime.slices import SlicedWork
 
 CHARGE = 2000  # steps, more than the work may take between two looks at the clock
@@ -106,5 +105,5 @@ async def test_work_on_the_thread_spends_the_same_allowance() -> None:
 
 
 def test_longer_objects_are_allowed_more() -> None:
-    assert TimeAllowance(0).work_time == allowance.MIN_TIME
-    assert TimeAllowance(1 << 20).work_time > 2 * allowance.MIN_TIME
+    assert TimeAllowance(0).work_time == meter.MIN_TIME
+    assert TimeAllowance(1 << 20).work_time > 2 * meter.MIN_TIME

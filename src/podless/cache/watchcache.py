@@ -19,7 +19,7 @@ from podless.cache.events import CacheEvent, EventHandler, add_handler, call_han
 from podless.cache.fanout import DeliveryQueue, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
-from podless.runtime.rest import TurnPauses
+from podless.runtime.slices import TurnPauses
 from podless.store import HistoryCompacted, Record, ResourceKeys, Store, StoreChange, keys
 
 # number of changes, and bytes of their objects, kept in memory for watches that resume and for older pages; older

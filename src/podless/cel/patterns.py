@@ -1,7 +1,7 @@
 """RE2 patterns, the language of Go's regexp, cached, with Go's error texts.
 
 Some patterns are constants of an expression, written by its author. Others are values that a client sends in
-an object: compiling and searching them is charged to the allowance of the request (runtime/allowance.py). Exceeding it
+an object: compiling and searching them is charged to the allowance of the request (runtime/meter.py). Exceeding it
 ends the evaluation like a cost that is too high.
 """
 
@@ -15,8 +15,7 @@ from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import StringList
 from podless.codec import patterns
 from podless.runtime import bounded, patternprice
-from podless.runtime.allowance import ALLOWANCE
-from podless.runtime.meter import charge
+from podless.runtime.meter import ALLOWANCE, charge
 
 MAX_CACHE_BYTES: Final = 64 << 20  # maximum bytes of all cached patterns
 MAX_PRICE: Final = 20_000_000  # maximum estimated nanoseconds to compile a pattern from an object

@@ -17,7 +17,7 @@ from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.meta import gvk
 from podless.runtime.dataclass import dataclass
-from podless.runtime.inputs import read_path
+from podless.runtime.files import read_path
 from podless.runtime.jsonobject import Object, Schema
 from podless.runtime.release import NEWEST, Release
 

@@ -14,7 +14,7 @@ from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
 from podless.runtime.dataclass import dataclass
-from podless.runtime.inputs import read_path
+from podless.runtime.files import read_path
 from podless.runtime.option import StartError, suggest_name
 
 FILE = "podless.toml"

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from podless.codec.documents import SUFFIXES
 from podless.runtime.dataclass import dataclass
-from podless.runtime.files import describe_fault
-from podless.runtime.inputs import BadInput, read_path, read_standard_input
+from podless.runtime.files import BadInput, describe_fault, read_path, read_standard_input
 
 STDIN = "-"
 _GIT = "git:"

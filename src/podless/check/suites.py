@@ -23,7 +23,7 @@ from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.fields import patches
 from podless.meta import field
-from podless.runtime.inputs import read_path
+from podless.runtime.files import read_path
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__

@@ -14,7 +14,7 @@ import orjson
 
 from podless.check.findings import format_count
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
-from podless.runtime.inputs import STANDARD_INPUT, open_standard_input
+from podless.runtime.files import STANDARD_INPUT, open_standard_input
 from podless.runtime.option import ReportedError
 from podless.store import StoreError
 from podless.store.contract import Author, LoggedWrite

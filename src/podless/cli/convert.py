@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from podless.apis.apiextensions import manifests
 from podless.check.sources import CannotCheck
 from podless.codec import serializer
-from podless.runtime.inputs import BadInput, read_path, read_standard_input
+from podless.runtime.files import BadInput, read_path, read_standard_input
 from podless.schema import Note
 
 if TYPE_CHECKING:

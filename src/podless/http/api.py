@@ -32,9 +32,9 @@ from podless.kinds.kind import Kind, Version
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.offload.offloop import OffLoop
 from podless.runtime import lazy
-from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import made_once
+from podless.runtime.meter import ALLOWANCE, TimeAllowance
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR, Author
 from podless.verbs import options

@@ -21,12 +21,10 @@ from typing import Any, ParamSpec, TypeVar
 from podless.codec.serializer import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
-from podless.offload.giveway import make_meter
 from podless.offload.process import ParserProcess
 from podless.runtime import memo
-from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.gcpause import PAUSE, pause_gc
-from podless.runtime.meter import METER
+from podless.runtime.meter import ALLOWANCE, METER, CPUMeter, TimeAllowance
 from podless.runtime.slices import SlicedWork
 from podless.runtime.system import find_thread_clock
 from podless.runtime.weigh import collect_containers, release_containers
@@ -37,20 +35,62 @@ R = TypeVar("R")
 LONG_BYTES = 1 << 15  # bytes: work on objects of at least this length runs off the loop
 SECONDS = 10.0  # seconds of processor time for one piece of work
 _WAITING = 128  # pieces of work that may wait for the thread
+_LOOK = 512  # steps between two checks of the loop: a quarter of a millisecond of most tree walks
+_LITTLE = 0.00002  # seconds of processor time; if the loop's thread used less, it was idle
+_PAUSE = 0.0005  # seconds of a pause, after which the work checks again
+_SHARE = 4.0  # seconds of pauses allowed for each second of work
+_MAX_PAUSES = 0.02  # maximum seconds of pauses at one check
 
-_request_values: ContextVar[list[Any] | None] = ContextVar(
-    "made", default=None
-)  # large values made for the request so far
+# large values made for the request so far
+_request_values: ContextVar[list[Any] | None] = ContextVar("made", default=None)
+
+
+class YieldingMeter(CPUMeter):
+    """The limit of `CPUMeter` for work that pauses while the loop is busy. loop: clock id of the loop's thread.
+
+    Threads share the GIL. The loop releases and takes it several times within one request: for each socket, and for
+    each statement of SQLite. Each time it waits until the other thread releases it. So the work pauses while the loop's
+    thread uses processor time. The pauses are limited to a multiple of the time that the work has run, so that it makes
+    progress even if the loop is always busy.
+    """
+
+    __slots__ = ("_allowed", "_began", "_loop", "_loop_time")
+
+    def __init__(self, seconds: float, loop: int) -> None:
+        super().__init__(seconds)
+        self._loop = loop
+        self._loop_time = time.clock_gettime(loop)
+        self._began = time.thread_time()
+        self._allowed = _MAX_PAUSES
+        self.steps_left = _LOOK
+
+    def check_time(self) -> None:
+        super().check_time()
+        self.steps_left = _LOOK
+        self.give_way()
+
+    def give_way(self) -> None:
+        """Pause while the loop is busy, within the limits."""
+        now = time.thread_time()
+        self._allowed = min(_MAX_PAUSES, self._allowed + (now - self._began) * _SHARE)
+        self._began = now
+        loop_time = time.clock_gettime(self._loop)
+        while loop_time - self._loop_time > _LITTLE and self._allowed > 0.0:
+            self._loop_time = loop_time
+            self._allowed -= _PAUSE
+            time.sleep(_PAUSE)
+            loop_time = time.clock_gettime(self._loop)
+        self._loop_time = loop_time
 
 
 def _run_metered(seconds: float, loop: int | None, allowance: TimeAllowance | None, work: Callable[[], R]) -> R:
     """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit.
 
-    allowance: of the write that the work belongs to.
+    loop: clock id of the loop's thread, None if the system has none. allowance: of the write that the work belongs to.
     """
     if allowance is not None:
         seconds = min(seconds, allowance.work_time)
-    METER.set(make_meter(seconds, loop))
+    METER.set(CPUMeter(seconds) if loop is None else YieldingMeter(seconds, loop))
     began = time.thread_time()
     try:
         with pause_gc():

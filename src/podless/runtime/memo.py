@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
-from podless.runtime.allowance import make_shared
+from podless.runtime.meter import make_shared
 
 T = TypeVar("T")
 _ABSENT = object()

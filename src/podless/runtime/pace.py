@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from podless.runtime.rest import TurnPauses
-from podless.runtime.slices import SlicedIterator, SlicedWork
+from podless.runtime.slices import SlicedIterator, SlicedWork, TurnPauses
 
 T = TypeVar("T")
 

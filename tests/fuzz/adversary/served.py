@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from podless.app import App, Settings
 from podless.cli import serve
 from podless.runtime.collector import Collector
-from podless.runtime.stacks import StackFrame, Stacks
+from podless.runtime.heartbeat import StackFrame, Stacks
 
 LONG = 0.1  # seconds that a step may take
 _LOOK = 0.01  # seconds between two looks at where a step is

@@ -12,9 +12,9 @@ from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
-from podless.runtime.allowance import make_shared
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
+from podless.runtime.meter import make_shared
 from podless.runtime.release import NEWEST, Release, has
 
 STRING = (types.STRING,)

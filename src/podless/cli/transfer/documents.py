@@ -12,7 +12,7 @@ from typing import IO, Protocol, Self
 
 from podless.codec import serializer
 from podless.codec.documents import find_files, split_documents
-from podless.runtime.inputs import STANDARD_INPUT, open_standard_input, read_pieces
+from podless.runtime.files import STANDARD_INPUT, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
 

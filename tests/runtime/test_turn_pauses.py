@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from podless.runtime import rest
-from podless.runtime.rest import TurnPauses
+from podless.runtime import slices
+from podless.runtime.slices import TurnPauses
 
 
 async def test_turns_of_the_loop_pass_between_two_pieces() -> None:
@@ -24,7 +24,7 @@ async def test_turns_of_the_loop_pass_between_two_pieces() -> None:
     await TurnPauses().wait_pause(0.0)
     going.set()
     await task
-    assert turns >= rest._TURNS
+    assert turns >= slices._TURNS
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         call_later=lambda seconds, callback: found.append(seconds),
         time=lambda: 0.0,
     )
-    monkeypatch.setattr(rest, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))  # for this module alone
+    monkeypatch.setattr(slices, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))  # for this module alone
     return found
 
 
@@ -45,7 +45,7 @@ def test_a_long_piece_rests_as_long_if_others_are_active(
     monkeypatch: pytest.MonkeyPatch, later: list[float], busy: float, took: float, rests: list[float]
 ) -> None:
     clock = iter((0.0, busy))
-    monkeypatch.setattr(rest, "time", SimpleNamespace(thread_time=lambda: next(clock)))
+    monkeypatch.setattr(slices, "time", SimpleNamespace(thread_time=lambda: next(clock)))
     went_on: list[bool] = []
     TurnPauses().call_after_pause(took, lambda: went_on.append(True))
     assert later == rests

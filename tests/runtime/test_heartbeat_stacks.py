@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from podless.runtime.stacks import Stacks, is_whole
+from podless.runtime.heartbeat import Stacks, is_whole
 
 # CPython 3.11 crashed within a minute when the frame objects of such a thread were read.
 BUSY = """
 import sys, threading, time
-from podless.runtime.stacks import Stacks
+from podless.runtime.heartbeat import Stacks
 
 sys.setswitchinterval(1e-6)
 ended = threading.Event()
