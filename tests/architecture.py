@@ -590,7 +590,7 @@ CACHING = {
     "apis/apiextensions/definition/shared.py": "one definition as it is checked",
     "auth/certificates.py": "of the loop",
     "http/openapi.py": "of the loop",
-    "console/assets.py": "of the loop",
+    "console/__init__.py": "of the loop",
     "models/objects.py": "the classes of a program",
     "check/findings.py": "one file",
     "check/run.py": "one run of the checker",

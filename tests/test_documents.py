@@ -22,8 +22,7 @@ from podless.cel import patterns
 from podless.cli import backup
 from podless.codec import jsontext
 from podless.http import connection, fairness, selections, tls, websocket
-from podless.http.audit import auditor, backend
-from podless.http.audit.settings import Audit
+from podless.http.audit import Audit, auditor, backend
 from podless.http.limits import Limits
 from podless.meta import errors
 from podless.offload import fairqueue, offloop

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from podless.auth.access import OIDC as OIDC
     from podless.auth.user import User as User
     from podless.explore import explore_test as explore
-    from podless.http.audit.settings import Audit as Audit
+    from podless.http.audit import Audit as Audit
     from podless.http.limits import Limits as Limits
     from podless.models.definition import crd as crd
     from podless.plan import plan_set as plan
@@ -38,7 +38,7 @@ __all__ = [
 
 # modules of the public names, imported at first use: most users need only some of them
 _PLACES = {
-    "Audit": "podless.http.audit.settings",
+    "Audit": "podless.http.audit",
     "Etcd": "podless.store.etcd.settings",
     "Keep": "podless.store.history",
     "Limits": "podless.http.limits",

@@ -16,7 +16,7 @@ from podless.cluster import Cluster, admin_token, make_store
 from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.api import APIHandler
-from podless.http.audit.settings import Audit
+from podless.http.audit import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
 from podless.http.current import make_read_gate
 from podless.http.flows import Flows
@@ -28,9 +28,8 @@ from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResourcePaths
 from podless.http.operations import OperationPaths
-from podless.http.rotation import CertificateRotation
 from podless.http.selections import SelectorTable
-from podless.http.tls import Certificates, own_names, parse_names
+from podless.http.tls import CertificateRotation, Certificates, own_names, parse_names
 from podless.kinds.registry import Registry
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault, make_private, write_file
@@ -387,8 +386,7 @@ class App:
         read_only = self.settings.read_only
         if self.settings.console:
             from podless.auth.issuer import OIDCIssuer
-            from podless.http.codelogin import CodeLogin
-            from podless.http.console import Console
+            from podless.http.console import CodeLogin, Console
 
             provider = self.settings.oidc
             login = CodeLogin(OIDCIssuer(provider) if provider is not None else None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
 from podless.client import Client
-from podless.http.audit.settings import Audit
+from podless.http.audit import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import RecentRequests

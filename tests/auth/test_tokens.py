@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 from podless import Server, StartError
 from podless.auth.accounts import SECRET, ServiceAccountTokens, make_secret
 from podless.auth.authenticate import AUDIENCE, Authenticator
-from podless.auth.tokens import StaticTokens
+from podless.auth.tokens import StaticTokens, TokenVerdict, read_issuer
 from podless.auth.user import User
-from podless.auth.verdict import TokenVerdict, read_issuer
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry

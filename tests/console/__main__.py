@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from podless.console.assets import list_assets, pack_bytes
+from podless.console import list_assets, pack_bytes
 from tests.console import fresh
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from podless.console.assets import FOLDER
+from podless.console import FOLDER
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "console"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from podless.console.links import LIFETIME, Links
+from podless.console import LIFETIME, Links
 
 
 def test_a_code_works_once() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from podless.console.assets import FOLDER, list_assets, pack_bytes
+from podless.console import FOLDER, list_assets, pack_bytes
 from tests.console import fresh
 
 FIRST_LOAD = 250_000  # bytes

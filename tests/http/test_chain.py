@@ -16,7 +16,7 @@ from podless.auth.authorizer import AllowAll, Decision
 from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain_filters, list_filters
-from podless.http.deadline import parse_duration
+from podless.http.filters import parse_timeout
 from podless.http.limits import Limits
 from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, settle_answer
 from podless.meta.errors import BadRequest
@@ -187,10 +187,10 @@ async def test_what_takes_longer_than_its_client_gives_it_is_answered_and_goes_o
     [("1h30m", 5400.0), ("500us", 0.0005), ("1.5s", 1.5), ("-2s", -2.0), ("+1ms", 0.001), ("0", 0.0), ("1m1s", 61.0)],
 )
 def test_a_duration_is_seconds(text: str, seconds: float) -> None:
-    assert parse_duration(text) == pytest.approx(seconds)
+    assert parse_timeout(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["", "1", "s", "1x", "1" * 5000 + "s"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(BadRequest, match="invalid timeout specified"):
-        parse_duration(text)
+        parse_timeout(text)

@@ -11,7 +11,7 @@ import pytest
 from podless import Server
 from podless.auth.access import OIDC
 from podless.auth.issuer import OIDCIssuer, ProviderUnreachable
-from podless.http.codelogin import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
+from podless.http.console import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
 from podless.http.message import HTTPRequest
 from tests.auth.provider import Provider
 from tests.http.test_console import ask, own
@@ -102,7 +102,7 @@ async def test_requests_at_once_are_bounded() -> None:
 
 async def test_a_provider_that_failed_is_asked_again_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("podless.http.codelogin.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("podless.http.console.time.monotonic", lambda: now[0])
     issuer = Counted()
     issuer.ready.set()
     login = CodeLogin(issuer)

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from podless import Server
-from podless.http.codelogin import CodeLogin
-from podless.http.console import LINK, POLICY, Console, is_foreign
+from podless.http.console import LINK, POLICY, CodeLogin, Console, is_foreign
 from podless.http.message import HTTPRequest, Response
 
 HOST = "127.0.0.1:6443"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.heads import Heads
 from podless.http.info import RequestLine
 from podless.http.message import HTTPRequest
-from podless.http.parsing import RequestParser
+from podless.http.parsing import Heads, RequestParser
 
 FIELDS = (
     b"Host: h\r\n",

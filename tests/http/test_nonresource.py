@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from podless.http.target import parse_query
+from podless.http.info import parse_query
 from tests.conftest import Client
 
 KEYS, CONFIGURATION = "/openid/v1/jwks", "/.well-known/openid-configuration"

@@ -9,8 +9,7 @@ import pytest
 from podless import Server
 from podless.auth.user import AUTHENTICATED, User
 from podless.http.message import HTTPRequest, Response, Stream
-from podless.http.record import RecentRequests
-from podless.http.requestlog import answer_log
+from podless.http.record import RecentRequests, answer_log
 from tests.conftest import Client
 
 PLACE = "/podless/requests"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.publish.discovery_messages import MESSAGES
+from podless.publish.discovery import _MESSAGES
 from podless.structs import protobuf
 from tests.conftest import CRDS, Client, definition
 
@@ -28,7 +28,7 @@ def client() -> Iterator[Client]:
 
 def read(body: bytes, kind: str) -> Any:
     """The document in an envelope, as JSON has it."""
-    found = protobuf.read_object(body, MESSAGES[kind])
+    found = protobuf.read_object(body, _MESSAGES[kind])
     for resource in found.get("resources") or ():
         resource["verbs"] = resource["verbs"]["items"]
     return found

@@ -8,9 +8,8 @@ import pathlib
 import pytest
 
 import podless
-from podless.http.info import request_info
+from podless.http.info import parse_query, request_info
 from podless.http.negotiate import choose_form
-from podless.http.target import parse_query
 from podless.meta.selectors import parse_fields, parse_labels
 from podless.runtime.bounded import CACHES, MAX_KEY_LENGTH, WeightAccount, bounded_cache
 

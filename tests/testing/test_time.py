@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.http.audit.settings import Audit
+from podless.http.audit import Audit
 from tests.conftest import Client
 
 EVENT = {

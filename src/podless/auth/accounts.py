@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.auth.certificates import CREDENTIAL
+from podless.auth.tokens import TokenVerdict, read_issuer
 from podless.auth.user import account_user
-from podless.auth.verdict import TokenVerdict, read_issuer
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import gotime

@@ -11,9 +11,8 @@ from typing import Any
 from podless.auth.access import OIDC
 from podless.auth.accounts import ServiceAccountTokens
 from podless.auth.certificates import Certificate
-from podless.auth.tokens import StaticTokens
+from podless.auth.tokens import StaticTokens, TokenAuthenticator, TokenVerdict, read_issuer
 from podless.auth.user import ANONYMOUS, User
-from podless.auth.verdict import TokenAuthenticator, TokenVerdict, read_issuer
 from podless.meta.errors import Unauthorized
 from podless.runtime.dataclass import dataclass
 from podless.runtime.option import section

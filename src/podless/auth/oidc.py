@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from podless.auth.access import OIDC
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.issuer import OIDCIssuer, ProviderUnreachable
+from podless.auth.tokens import TokenVerdict
 from podless.auth.user import AUTHENTICATED, User
-from podless.auth.verdict import TokenVerdict
 from podless.runtime import clock
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from podless.auth.attributes import Attributes
-from podless.http.faults import framing
+from podless.http.faults import carry
 from podless.meta.errors import qualify_resource
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
@@ -115,9 +115,9 @@ def _read_metadata(body: bytes) -> tuple[str, str, str]:
     """Return name, generateName and resourceVersion of a body, in JSON or protobuf. Missing ones are ""."""
     try:
         if body.startswith(protobuf.PREFIX):
-            raw = framing.find_field(protobuf.open_envelope(body).raw, _METADATA)
+            raw = carry.find_field(protobuf.open_envelope(body).raw, _METADATA)
             name, prefix, version = (
-                framing.find_field(raw, name_).decode() for name_ in (_NAME, _GENERATE_NAME, _VERSION)
+                carry.find_field(raw, name_).decode() for name_ in (_NAME, _GENERATE_NAME, _VERSION)
             )
             return name, prefix, version
         metadata = orjson.loads(body).get("metadata") or {}

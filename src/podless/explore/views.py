@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import orjson
 
 from podless.explore.turns import Take
-from podless.http.faults import framing
+from podless.http.faults import carry
 from podless.http.message import Sink, Stream
 from podless.http.stream import error_event
 from podless.meta.errors import Expired
@@ -109,7 +109,7 @@ class _HeldSink:
         """Keep events until their turn, or until they are no longer held."""
         if self.has_ended:
             return False
-        self.events.extend(framing.JSON_LINES.split_events(data))
+        self.events.extend(carry.JSON_LINES.split_events(data))
         self.request_turn()
         return True
 

@@ -14,7 +14,6 @@ from time import perf_counter as _clock
 from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext
-from podless.http.heads import Heads
 from podless.http.held import ClientMemory
 from podless.http.incoming import IncomingBody
 from podless.http.limits import Limits
@@ -33,7 +32,7 @@ from podless.http.message import (
     Stream,
 )
 from podless.http.outgoing import OutgoingAnswers
-from podless.http.parsing import RequestParser
+from podless.http.parsing import Heads, RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
 from podless.meta.errors import BadRequest, TooManyRequests
 from podless.runtime import lazy

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.fields.managers import manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
-from podless.http.compress import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
@@ -26,6 +25,7 @@ from podless.http.render import (
 from podless.http.rows import RowCache
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import SelectorTable
+from podless.http.sending import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from podless.codec import gotext
 from podless.http.current import with_current_state
-from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.filters import (
     with_authentication,
@@ -32,6 +31,7 @@ from podless.http.filters import (
     with_imports,
     with_log,
     with_read_only,
+    with_request_deadline,
 )
 from podless.http.flows import Flows
 from podless.http.limits import Limits

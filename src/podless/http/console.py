@@ -2,24 +2,44 @@
 
 The page's files need no login; the page then calls the API with the credentials of its user. Only pages of this server
 get answers: a request from another site's page is rejected.
+
+Login at an OpenID Connect provider is the authorization code flow with PKCE, without a client secret. The page keeps
+state, nonce and code verifier, and goes to the provider. podless exchanges the code for a token, renews it, and revokes
+the refresh token, so that the page needs no request to another host, and the provider no CORS. podless keeps no token.
+Source: RFC 6749, RFC 7009, RFC 7636, OpenID Connect Core 1.0.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-from podless.console.assets import Asset, list_assets, pack_bytes
-from podless.console.links import Links
-from podless.http import codelogin
-from podless.http.codelogin import CodeLogin
+from podless.auth.issuer import GrantRejected, OIDCIssuer, ProviderUnreachable
+from podless.console import Asset, Links, list_assets, pack_bytes
 from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
+
+StatusAndBody = tuple[int, dict[str, str]]
 
 CONSOLE_PATH = "/console"
 LINK = f"{CONSOLE_PATH}/link"
+PROVIDER = f"{CONSOLE_PATH}/oidc"  # GET: the issuer, "" without a provider
+BEGIN = f"{PROVIDER}/begin"  # GET: the parameters of the authorization request
+TOKEN = f"{PROVIDER}/token"  # POST: tokens for a code
+RENEW = f"{PROVIDER}/renew"  # POST: tokens for a refresh token
+REVOKE = f"{PROVIDER}/revoke"  # POST: revoke a refresh token
+POSTS = frozenset((TOKEN, RENEW, REVOKE))
+_DISCOVERY_TIME = 600.0  # seconds for which a discovery document is cached
+_FAILURE_TIME = 5.0  # seconds for which an unreachable provider is not called again
+_AT_ONCE = 8  # concurrent requests to the provider
+_SCOPES = ("profile", "email", "groups")
+_REFRESH = "offline_access"  # the scope for a refresh token
+_NO_PROVIDER = 404, {"message": "this server has no OpenID Connect provider"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -38,6 +58,97 @@ _NO_STORE = ("Cache-Control", "no-store")
 _LONGEST = 1 << 13  # maximum bytes of the body of a login request
 _NOWHERE = "page not found\n"
 _FOREIGN = "requests of other sites are rejected\n"
+
+
+class CodeLogin:
+    """Logins at one provider (None: no provider is configured). Each method returns a status code and a JSON object."""
+
+    def __init__(self, issuer: OIDCIssuer | None) -> None:
+        self._issuer = issuer
+        self._document: dict[str, Any] = {}
+        self._failure = ""
+        self._until = 0.0
+        self._asking = 0
+        self._discovering = asyncio.Lock()
+
+    def describe_issuer(self) -> StatusAndBody:
+        """Return the issuer, without a request to it."""
+        return 200, {"issuer": self._issuer.settings.issuer if self._issuer is not None else ""}
+
+    async def begin_login(self) -> StatusAndBody:
+        """Return the parameters of the authorization request: endpoint, client ID and scope."""
+        return await self._ask_provider(self._describe_login)
+
+    async def answer_post(self, request: HTTPRequest, body: object) -> StatusAndBody:
+        """Answer a request to one of POSTS. body: as decoded.
+
+        TOKEN: return the tokens for {"code": ..., "verifier": ...}. RENEW: return new tokens for {"refresh": ...}.
+        REVOKE: revoke this refresh token, if the provider supports that. The redirect URI is the page's own address.
+        """
+        names = ("code", "verifier") if request.path == TOKEN else ("refresh",)
+        texts = [text for name in names if isinstance(body, dict) and isinstance(text := body.get(name), str)]
+        if len(texts) < len(names):
+            shown = ", ".join(f'"{name}": ...' for name in names)
+            return 400, {"message": f"the body is {{{shown}}}"}
+        return await self._ask_provider(partial(self._exchange_texts, request, texts))
+
+    async def _describe_login(self, issuer: OIDCIssuer) -> dict[str, str]:
+        document = await self._discover_endpoints(issuer)
+        offered = document.get("scopes_supported")
+        names = (*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:], _REFRESH)
+        known = [name for name in dict.fromkeys(names) if name in offered] if isinstance(offered, list) else _SCOPES[:2]
+        return {
+            "endpoint": str(document.get("authorization_endpoint")),
+            "client": issuer.settings.client_id,
+            "scope": " ".join(("openid", *known)),
+        }
+
+    async def _exchange_texts(self, request: HTTPRequest, texts: list[str], issuer: OIDCIssuer) -> dict[str, str]:
+        document = await self._discover_endpoints(issuer)
+        if request.path == REVOKE:
+            endpoint = document.get("revocation_endpoint")
+            if isinstance(endpoint, str):
+                await issuer.revoke_token(endpoint, texts[0])
+            return {}
+        endpoint = str(document.get("token_endpoint"))
+        if request.path == TOKEN:
+            code, verifier = texts
+            redirect = f"{request.headers['origin']}{CONSOLE_PATH}/"
+            granted = await issuer.redeem_code(endpoint, code, verifier, redirect)
+        else:
+            granted = await issuer.renew_token(endpoint, texts[0])
+        return {"token": granted.token, **({"refresh": granted.refresh} if granted.refresh else {})}
+
+    async def _ask_provider(self, ask: Callable[[OIDCIssuer], Awaitable[dict[str, str]]]) -> StatusAndBody:
+        """Return the provider's result, or why the request to it failed."""
+        issuer = self._issuer
+        if issuer is None:
+            return _NO_PROVIDER
+        if self._asking >= _AT_ONCE:
+            return 429, {"message": "too many logins at once, try again"}
+        self._asking += 1
+        try:
+            return 200, await ask(issuer)
+        except GrantRejected as error:
+            return 403, {"message": f"{issuer.settings.issuer} rejects the login: {error}"}
+        except ProviderUnreachable as error:
+            return 502, {"message": f"{issuer.settings.issuer} cannot be reached: {error}"}
+        finally:
+            self._asking -= 1
+
+    async def _discover_endpoints(self, issuer: OIDCIssuer) -> dict[str, Any]:
+        """Return the cached discovery document. Only one request at a time reads it. Raises ProviderUnreachable."""
+        async with self._discovering:
+            if time.monotonic() >= self._until:
+                self._failure, lifetime = "", _DISCOVERY_TIME
+                try:
+                    self._document = await issuer.read_discovery()
+                except ProviderUnreachable as error:
+                    self._failure, lifetime = str(error), _FAILURE_TIME
+                self._until = time.monotonic() + lifetime
+        if self._failure:
+            raise ProviderUnreachable(self._failure)
+        return self._document
 
 
 class Console:
@@ -69,7 +180,7 @@ class Console:
     def _answer_request(self, request: HTTPRequest) -> Answer | Pending:
         if is_foreign(request.headers):
             return _make_refusal(403, "")
-        if request.path == LINK or request.path in codelogin.POSTS:
+        if request.path == LINK or request.path in POSTS:
             return (
                 self._exchange_code(request) if request.method == "POST" else _make_refusal(405, "", ("Allow", "POST"))
             )
@@ -77,9 +188,9 @@ class Console:
             return _make_refusal(405, "", ("Allow", "GET, HEAD"))
         if request.path == CONSOLE_PATH:
             return _make_refusal(308, "", ("Location", f"{CONSOLE_PATH}/"))
-        if request.path == codelogin.PROVIDER:
+        if request.path == PROVIDER:
             return _make_answer(*self._login.describe_issuer())
-        if request.path == codelogin.BEGIN:
+        if request.path == BEGIN:
             return self._begin_login()
         asset = self._assets.get(request.path[len(CONSOLE_PATH) + 1 :])
         return self._send_asset(request, asset) if asset is not None else _make_refusal(404, _NOWHERE)

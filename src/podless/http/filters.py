@@ -1,21 +1,27 @@
-"""The filters that authenticate, impersonate and authorize requests, import what they need, and log them."""
+"""The filters that authenticate, impersonate and authorize requests, limit their time, import modules, and log."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from podless.auth.attributes import AccessDenied
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import Authorizer, Decision
 from podless.auth.user import ANONYMOUS, User
-from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
+from podless.codec import gotext, gotime
+from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.meta.errors import BadRequest, FilterFailed, Forbidden
 from podless.offload.offloop import OffLoop
+from podless.remote import DEADLINE
 from podless.runtime import lazy
+from podless.runtime.meter import TIMEOUT_TEXT
 from podless.runtime.release import has
 
 if TYPE_CHECKING:
@@ -23,10 +29,19 @@ if TYPE_CHECKING:
 else:
     impersonation = lazy.LateModule("podless.auth.impersonation")
 
-# A log line for each request (`serve -v`)
-
-
 log = logging.getLogger("podless")
+
+_MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36 ms
+    "yaml": ("podless.codec.yamltext", "podless.codec.yamlwrite"),
+    "protobuf": ("podless.structs.protobuf_messages",),
+    "as=Table": ("podless.publish.table",),
+}
+_MAX_KNOWN = 256
+_MAX_TIMEOUT = 60.0  # seconds; longer timeouts have no effect
+_MAX_DURATION = 100  # maximum characters of a duration; Go rejects such long numbers too
+_READS = ("get", "list", "watch")
+_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # reviews are created but never stored
+_BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
 
 def with_log(handler: Handler) -> Handler:
@@ -54,17 +69,6 @@ def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
     # the query is left out because it may contain secrets; texts of clients are quoted
     request_line = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
     log.info("http: %s %d %.1fms %s", ascii(request_line)[1:-1], status, took, ascii(request.user.name)[1:-1])
-
-
-# the filter that imports what some media types need, before their first use and off the loop
-
-
-_MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36 ms
-    "yaml": ("podless.codec.yamltext", "podless.codec.yamlwrite"),
-    "protobuf": ("podless.structs.protobuf_messages",),
-    "as=Table": ("podless.publish.table",),
-}
-_MAX_KNOWN = 256
 
 
 def _import_all(names: Sequence[str]) -> None:
@@ -104,9 +108,6 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     return add_filter
 
 
-# the filter for impersonation
-
-
 def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Set the impersonated user of requests. The handler raises Denied and BadRequest."""
 
@@ -141,13 +142,6 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
         return handle
 
     return filter_
-
-
-# the filters that authorize requests, and that reject writes on a read-only server
-
-
-_READS = ("get", "list", "watch")
-_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # reviews are created but never stored
 
 
 def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
@@ -193,9 +187,6 @@ def with_read_only(handler: Handler) -> Handler:
     return handle
 
 
-_BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
-
-
 def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Handler]:
     """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
 
@@ -228,3 +219,72 @@ def _warn_of_blank(request: HTTPRequest) -> None:
     words = request.headers.get("authorization", "").strip().split(" ", 2)
     if len(words) == 3 and words[0].lower() == "bearer" and not words[1]:
         request.warnings.append(_BLANK)
+
+
+def with_request_deadline(handler: Handler) -> Handler:
+    """Answer 504 when a request exceeds its parameter `timeout`.
+
+    The work itself continues, as on a real server, except for webhook calls, which end then. The handler raises
+    BadRequest for an invalid duration, before anything else about the request is checked. Source: WithRequestDeadline
+    and WithTimeoutForNonLongRunningRequests of k8s.io/apiserver.
+    """
+
+    def handle(request: HTTPRequest) -> Answer | Pending:
+        if "timeout" not in request.query_text or request.info.long_running:
+            return handler(request)
+        text = request.query.get("timeout", [""])[0]
+        seconds = parse_timeout(text) if text else 0.0
+        if not 0 < seconds < _MAX_TIMEOUT:
+            return handler(request)
+        until = time.monotonic() + seconds
+        outside = DEADLINE.set(until)
+        try:
+            answer = handler(request)
+            if isinstance(answer, (Response, Stream)):
+                return answer if time.monotonic() < until else _make_timeout_answer()
+            return _await_until(asyncio.ensure_future(answer), until)
+        finally:
+            DEADLINE.reset(outside)
+
+    return handle
+
+
+async def _await_until(work: asyncio.Future[Answer], until: float) -> Answer:
+    try:
+        return await asyncio.wait_for(asyncio.shield(work), max(until - time.monotonic(), 0))
+    except TimeoutError:
+        work.add_done_callback(_ignore_result)
+        return _make_timeout_answer()
+
+
+def _ignore_result(work: asyncio.Future[Answer]) -> None:
+    """Ignore the result of work whose request has timed out."""
+    if not work.cancelled():
+        work.exception()
+
+
+def _make_timeout_answer() -> Response:
+    """Return a real server's answer to a request that exceeds its timeout: a Status without kind."""
+    body = {
+        "metadata": {},
+        "status": "Failure",
+        "message": TIMEOUT_TEXT,
+        "reason": "Timeout",
+        "details": {},
+        "code": 504,
+    }
+    return Response(504, [orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)], TEXT)
+
+
+def parse_timeout(text: str) -> float:
+    """Return the seconds of a duration in Go's form, such as 1h30m. Raises BadRequest."""
+    if len(text) > _MAX_DURATION:
+        raise _invalid_timeout(f"time: invalid duration {gotext.quote(text)}")
+    try:
+        return gotime.parse_duration(text) / 1e9
+    except ValueError as error:
+        raise _invalid_timeout(str(error)) from None
+
+
+def _invalid_timeout(reason: str) -> BadRequest:
+    return BadRequest(f"invalid timeout specified in the request URL - {reason}")

@@ -1,4 +1,4 @@
-"""The attributes of a request, computed once: its verb, and the resource or the path.
+"""The request line: its query, and its attributes, computed once: the verb, and the resource or the path.
 
 Source: the request attributes of Kubernetes' "Authorization" page, and the paths of its API concepts.
 """
@@ -6,13 +6,58 @@ Source: the request attributes of Kubernetes' "Authorization" page, and the path
 from __future__ import annotations
 
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from podless.auth.attributes import Attributes
-from podless.http.target import has_sound_escapes, parse_query
 from podless.meta import names, selectors
 from podless.meta.errors import BadRequest
 from podless.runtime.bounded import bounded_cache
+
+_SECRET = "access_token"  # a bearer token in the query (RFC 6750, section 2.3)
+_MASKED = "[masked]"
+_HEX = frozenset("0123456789abcdefABCDEF")
+_VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_ATTRIBUTE_PARAMETERS = ("watch", "fieldSelector")  # query parameters that change the attributes
+# subresources of namespaces; other names in their place are resources in the namespace
+_OF_A_NAMESPACE = {"status", "finalize"}
+_PREFIXES = ("watch", "proxy")
+_LONG_VERBS = ("watch", "proxy")
+_LONG_SUBRESOURCES = ("attach", "exec", "log", "portforward", "proxy")
+_ANY_NAME = "-"  # stands for any name
+_new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
+
+
+@bounded_cache(1024)
+def parse_query(query: str) -> dict[str, list[str]]:
+    """Return the query parameters in order. The result is shared: do not change it."""
+    result: dict[str, list[str]] = {}
+    if ";" in query or "%" in query:
+        query = "&".join(filter(_is_sound, query.split("&")))
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        result.setdefault(name, []).append(value)
+    return result
+
+
+def _is_sound(parameter: str) -> bool:
+    """Return whether Go accepts a parameter: no semicolon, and sound escapes."""
+    return ";" not in parameter and has_sound_escapes(parameter)
+
+
+def has_sound_escapes(text: str) -> bool:
+    """Return whether two hexadecimal digits follow each %."""
+    return all(len(segment) > 1 and _HEX.issuperset(segment[:2]) for segment in text.split("%")[1:])
+
+
+def mask_query(query: str) -> str:
+    """Return the raw query for a log, without bearer tokens."""
+    if "%" not in query and _SECRET not in query.lower():
+        return query
+    return "&".join(map(_mask_parameter, query.split("&")))
+
+
+def _mask_parameter(parameter: str) -> str:
+    name, _, value = parameter.partition("=")
+    return f"{name}={_MASKED}" if value and _SECRET in unquote_plus(parameter).lower() else parameter
 
 
 class UnclearPath(Exception):
@@ -68,17 +113,6 @@ def parse_line(method: str, target: str) -> RequestLine:
         return _new(RequestLine, (method, path, query, request_info(method, path, query), False))
     except UnclearPath:
         return RequestLine(method, path, query, RequestInfo(Attributes(method.lower(), path=path)), unclear=True)
-
-
-_VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-_ATTRIBUTE_PARAMETERS = ("watch", "fieldSelector")  # query parameters that change the attributes
-# subresources of namespaces; other names in their place are resources in the namespace
-_OF_A_NAMESPACE = {"status", "finalize"}
-_PREFIXES = ("watch", "proxy")
-_LONG_VERBS = ("watch", "proxy")
-_LONG_SUBRESOURCES = ("attach", "exec", "log", "portforward", "proxy")
-_ANY_NAME = "-"  # stands for any name
-_new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:

@@ -8,8 +8,7 @@ from typing import Any, Final, Protocol
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS, User
 from podless.codec import gotext
-from podless.http.info import RequestLine, parse_line
-from podless.http.target import parse_query
+from podless.http.info import RequestLine, parse_line, parse_query
 from podless.runtime.watchdog import Work
 
 JSON = b"application/json"

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from podless.apis.release import RELEASE, Facts
 from podless.auth.accounts import ALGORITHM, ServiceAccountTokens
 from podless.codec import serializer
+from podless.codec.gotext import quote
 from podless.controllers.health import LIVE, HealthChecks
-from podless.http import health, negotiate
-from podless.http.message import JSON, HTTPRequest, LazyBody, Pending, Response
+from podless.http import negotiate
+from podless.http.message import JSON, TEXT, HTTPRequest, LazyBody, Pending, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPIPaths
 from podless.http.operations import OperationPaths
 from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
-from podless.publish import discovery, discovery_messages
+from podless.publish import discovery
 from podless.runtime.meter import charge
 from podless.runtime.pace import Pace
 from podless.runtime.release import has
 from podless.version import __version__
 
+log = logging.getLogger("podless")
+
 PROFILING_PATH = "/debug/pprof"
-_PLAIN = b"text/plain; charset=utf-8"
+_NO_SNIFF = ("X-Content-Type-Options", "nosniff")
 _REDIRECT_BODY = b'<a href="/debug/pprof/">Found</a>.\n\n'
 # profiles and index pages of a real server; podless has no profiles
 _REAL = ("", "profile", "symbol", "trace", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate")
@@ -104,7 +108,7 @@ class NonResourcePaths:
         segments = path.strip("/").split("/")
         first = segments[0]
         if first in LIVE:
-            return health.answer_health(self._health, request)
+            return _answer_health(self._health, request)
         if path.rstrip("/") == "/version":
             return self._answer_version(request, accept)
         if path == "/metrics":
@@ -268,7 +272,7 @@ def _choose_form(request: HTTPRequest, accept: str, *, aggregated: bool = False)
 
 def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
-        return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
+        return Response(200, [discovery.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
         if len(serializer.encode_for_comparison(document)) > _SHORT_DOCUMENT:
             return Response(200, LazyBody(lambda: serializer.encode_yaml_pieces(document)), negotiate.YAML.encode())
@@ -287,4 +291,44 @@ def answer_profiling(request: HTTPRequest) -> Response | None:
     name = request.path.removeprefix(f"{PROFILING_PATH}/")
     if not request.path.startswith(f"{PROFILING_PATH}/") or name in _REAL:
         return None
-    return Response(404, [b"Unknown profile\n"], _PLAIN, [("X-Go-Pprof", "1"), ("X-Content-Type-Options", "nosniff")])
+    return Response(404, [b"Unknown profile\n"], TEXT, [("X-Go-Pprof", "1"), _NO_SNIFF])
+
+
+async def _answer_health(health: HealthChecks, request: HTTPRequest) -> Response:
+    """Return the answer of /healthz, /livez or /readyz, whole or for one check. Raises PageNotFound."""
+    endpoint, slash, check = request.path[1:].partition("/")
+    if not slash:
+        return await _check_all(health, request, endpoint)
+    if check not in health.list_checks(endpoint):
+        raise PageNotFound
+    fault = await health.find_fault(check)
+    if fault:
+        return _text_response(500, f"internal server error: {fault}\n")
+    return Response(200, [b"ok"], TEXT)
+
+
+async def _check_all(health: HealthChecks, request: HTTPRequest, path: str) -> Response:
+    excluded = dict.fromkeys(request.query.get("exclude", ()))
+    unknown = dict(excluded)
+    lines, failed = [], []
+    for name in health.list_checks(path):
+        if name in excluded:
+            unknown.pop(name, None)
+            lines.append(f"[+]{name} excluded: ok\n")
+        elif fault := await health.find_fault(name):
+            lines.append(f"[-]{name} failed: reason withheld\n")
+            failed.append(f"{name}: {fault}")
+        else:
+            lines.append(f"[+]{name} ok\n")
+    if unknown:
+        names = ",".join(quote(name) for name in sorted(unknown))
+        lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
+    report = "".join(lines)
+    if failed:
+        log.warning("health: %s failed: %s", path, "; ".join(failed))
+        return _text_response(500, f"{report}{path} check failed\n")
+    return _text_response(200, f"{report}{path} check passed\n" if "verbose" in request.query else "ok")
+
+
+def _text_response(code: int, text: str) -> Response:
+    return Response(code, [text.encode()], TEXT, [_NO_SNIFF])

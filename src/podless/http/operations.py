@@ -45,7 +45,7 @@ class OperationPaths:
         if request.path == "/podless/status":
             return Response(200, [serializer.encode_json(self._describe_status()), b"\n"], JSON)
         if request.path == "/podless/requests" and self._log is not None:
-            from podless.http.requestlog import answer_log
+            from podless.http.record import answer_log
 
             return answer_log(self._log, request)
         raise PageNotFound

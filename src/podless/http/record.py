@@ -1,19 +1,31 @@
-"""Records the last requests of clients, for assertions in tests."""
+"""Records the last requests of clients, for assertions in tests.
+
+Servers with --enable-faults answer /podless/requests: the records as lines of JSON; with ?watch=true also later ones.
+Each recorded request costs a little more.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
-from podless.http.info import RequestInfo
-from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream
-from podless.http.target import mask_query
+import orjson
+
+from podless.http.info import RequestInfo, mask_query
+from podless.http.message import TEXT, Answer, Handler, HTTPRequest, LazyBody, NoAnswer, Pending, Response, Sink, Stream
+from podless.meta.errors import BadRequest
 from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
 
 _MAX = 4000  # requests that are kept
+_FIRST = 100  # earlier requests at the start of a watch
+_INTERVAL = 0.1  # seconds between two pieces of a watch
+_TOGETHER = 500  # requests in one piece of an answer; more in a watch are only counted
+_WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 
@@ -136,3 +148,65 @@ def _make_record(line: _Line) -> RecordedRequest:
     return RecordedRequest(
         at, user, agent, attributes.verb, resource, info.namespace, attributes.name, target, status, round(seconds, 6)
     )
+
+
+def answer_log(requests: RecentRequests, request: HTTPRequest) -> Response | Stream:
+    """Return the requests so far, or a stream. Raises BadRequest."""
+    watch = _WATCH.get(request.query.get("watch", [""])[0])
+    if watch is None:
+        raise BadRequest("watch is true or false")
+    if watch:
+        return Stream(RequestWatch(requests).start, TEXT)
+    return Response(200, LazyBody(partial(_list_requests, requests)), TEXT)
+
+
+def _list_requests(requests: RecentRequests) -> Iterator[bytes]:
+    lines = map(_encode_line, requests)
+    while piece := b"".join(islice(lines, _TOGETHER)):
+        yield piece
+
+
+class RequestWatch:
+    """One watch. Records are sent together, at most ten times a second.
+
+    A client that reads too slowly is disconnected, as in any watch. If there are more records than fit into a piece, a
+    line {"skipped": N} gives the number of omitted ones.
+    """
+
+    def __init__(self, requests: RecentRequests) -> None:
+        self._requests = requests
+        self._sent_count = requests.count
+        self._timer: asyncio.TimerHandle | None = None
+        self._leave: Callable[[], None] = lambda: None
+
+    def start(self, sink: Sink) -> Callable[[], None]:
+        """Send the last requests, then later ones. Returns a function that stops this."""
+        self._sink = sink
+        self._leave = self._requests.follow(self._note_request)
+        self._sent_count = self._requests.count
+        sink.send(b"".join(map(_encode_line, self._requests.newest(_FIRST))))
+        return self._stop_watch
+
+    def _note_request(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send_lines)
+
+    def _send_lines(self) -> None:
+        self._timer = None
+        new = self._requests.count - self._sent_count
+        self._sent_count += new
+        lines = [_encode_line(request) for request in self._requests.newest(min(new, _TOGETHER))]
+        if new > len(lines):
+            lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
+        if not self._sink.send(b"".join(lines)):
+            self._stop_watch()
+
+    def _stop_watch(self) -> None:
+        self._leave()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _encode_line(record: RecordedRequest) -> bytes:
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)

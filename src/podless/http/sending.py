@@ -1,14 +1,16 @@
-"""Encodes answers: heads, the Date line, and the pieces of a long body."""
+"""Encodes answers: heads, the Date line, the pieces of a long body, and gzip for large ones."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from time import monotonic as _now
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from podless.http.message import Answer, HTTPRequest, LazyBody, Response
 from podless.runtime import clock
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
@@ -16,6 +18,11 @@ _PRIVATE = b"Cache-Control: no-cache, private\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SLICE = 1 << 16  # long bodies are passed to TLS in slices that fit into the processor's cache
+THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
+SWAGGER_THRESHOLD = 1400  # bytes of /openapi/v2
+_MAX_IN_ONE_GO = 1 << 24  # bytes; longer answers are compressed while they are sent
+_LEVEL = 1
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 class DatedHeads:
@@ -147,3 +154,49 @@ def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
             small, size = [], 0
     if small:
         yield b"".join(small)
+
+
+def accepts_gzip(request: HTTPRequest) -> bool:
+    """Return whether the client accepts gzip. As in a real server, quality values are ignored."""
+    accepted = request.headers.get("accept-encoding", "")
+    return "gzip" in accepted and any(segment.strip() == "gzip" for segment in accepted.split(","))
+
+
+def shrink_answer(
+    request: HTTPRequest, answer: Response, threshold: int = THRESHOLD
+) -> Answer | Coroutine[Any, Any, Answer]:
+    """Return the answer, or a coroutine that compresses it if it is large and the client accepts gzip."""
+    if 0 <= answer.size <= threshold or not accepts_gzip(request):
+        return answer
+    return compress_answer(request, answer, threshold)
+
+
+async def compress_answer(request: HTTPRequest, answer: Response, threshold: int = THRESHOLD) -> Response:
+    """Return the answer, compressed if it is large and the client accepts gzip."""
+    if 0 <= answer.size <= threshold or not accepts_gzip(request):
+        return answer
+    headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
+    chunks = answer.chunks
+    if not 0 <= answer.size <= _MAX_IN_ONE_GO:
+        own_size = answer.own_size
+        return Response(
+            answer.status,
+            LazyBody(lambda: _compress_in_pieces(slice_chunks(chunks)), own_size=own_size),
+            answer.media,
+            headers,
+        )
+    body = await asyncio.get_running_loop().run_in_executor(None, _compress_chunks, chunks)
+    return Response(answer.status, [body], answer.media, headers)
+
+
+def _compress_chunks(chunks: Iterable[bytes | memoryview]) -> bytes:
+    engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    return b"".join([*(engine.compress(chunk) for chunk in chunks), engine.flush()])
+
+
+def _compress_in_pieces(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """Yield compressed pieces, for answers that are compressed while they are sent."""
+    engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    for chunk in chunks:
+        yield engine.compress(chunk)
+    yield engine.flush()

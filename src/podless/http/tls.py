@@ -1,16 +1,18 @@
-"""The server's certificates: a CA and a server certificate of podless, made on the first start."""
+"""The server's certificates: a CA and a certificate of podless, made on the first start, renewed and reloaded."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
+import logging
 import socket
 import ssl
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podless.http import clientcertificates
 from podless.runtime import clock
@@ -21,65 +23,14 @@ if TYPE_CHECKING:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-# reads a certificate's validity period without the cryptography package, whose import takes long. Source: RFC 5280,
-# section 4.1.
+log = logging.getLogger("podless")
 
-_SEQUENCE, _INTEGER, _VERSION, _UTC_TIME, _TIME = 0x30, 0x02, 0xA0, 0x17, 0x18
-_END = "-----END CERTIFICATE-----"
-
-
-def read_validity(pem: str) -> tuple[datetime, datetime]:
-    """Return notBefore and notAfter of the first certificate in a PEM text. Raises ValueError."""
-    start = pem.find("-----BEGIN CERTIFICATE-----")
-    end = pem.find(_END, start)
-    if start < 0 or end < 0:
-        raise ValueError("no certificate")
-    der = ssl.PEM_cert_to_DER_cert(pem[start : end + len(_END)])
-    try:
-        certificate = _split_der(_split_der(der)[0][1])
-        fields = [field for field in _split_der(certificate[0][1]) if field[0] != _VERSION]
-    except IndexError:
-        raise ValueError("not a certificate") from None
-    # the fields before: serial number, algorithm, issuer
-    if [tag for tag, _ in fields[:4]] != [_INTEGER, _SEQUENCE, _SEQUENCE, _SEQUENCE]:
-        raise ValueError("not a certificate")
-    begins, ends = (_parse_time(tag, text) for tag, text in _split_der(fields[3][1]))
-    return begins, ends
-
-
-def _split_der(data: bytes) -> list[tuple[int, bytes]]:
-    """Return tags and contents of consecutive DER elements."""
-    elements, offset = [], 0
-    while offset < len(data):
-        if offset + 2 > len(data):
-            raise ValueError("cut off")
-        tag, length = data[offset], data[offset + 1]
-        offset += 2
-        if length & 0x80:
-            count = length & 0x7F
-            length = int.from_bytes(data[offset : offset + count], "big")
-            offset += count
-        if offset + length > len(data):
-            raise ValueError("cut off")
-        elements.append((tag, data[offset : offset + length]))
-        offset += length
-    return elements
-
-
-def _parse_time(tag: int, text: bytes) -> datetime:
-    if tag not in (_UTC_TIME, _TIME) or not text.endswith(b"Z"):
-        raise ValueError("not a time")
-    year = text.decode("ascii")
-    if tag == _UTC_TIME:
-        year = f"{'19' if year[:2] >= '50' else '20'}{year}"
-    return datetime.fromisoformat(f"{year[:8]}T{year[8:]}")  # strptime imports more modules
-
-
+OLDEST = ssl.TLSVersion.TLSv1_2  # minimum version of TLS
 _CA_TIME = timedelta(days=3650)
 _SERVER_TIME = timedelta(days=365)
 _RENEW = timedelta(days=30)
-OLDEST = ssl.TLSVersion.TLSv1_2  # minimum version of TLS
 _SKEW = timedelta(minutes=5)
+_INTERVAL = 10.0  # seconds between two checks of the files
 _NAMES = (
     "localhost",
     "kubernetes",
@@ -89,6 +40,15 @@ _NAMES = (
     "127.0.0.1",
     "::1",
 )
+_LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_SIOCGIFADDR = 0x8915  # returns the IPv4 address of an interface (Linux)
+_INET6 = Path("/proc/net/if_inet6")
+_LINK_LOCAL = "20"
+# tags and the end of a certificate in DER and PEM
+_SEQUENCE, _INTEGER, _VERSION, _UTC_TIME, _TIME = 0x30, 0x02, 0xA0, 0x17, 0x18
+_END = "-----END CERTIFICATE-----"
+
+FileState = tuple[int, int, int] | None  # inode, size and time of a file, None if it is missing
 
 
 class BadCertificate(StartError):
@@ -184,28 +144,27 @@ class Certificates:
         Raises BadCertificate, OSError.
         """
         from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-        authority, signer = self._read_certificate(self.authority), self._load_signer()
         attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+        subject = x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)])
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
+        until = min(_machine_time() + timedelta(days=days), self._read_authority().not_valid_after_utc)
+        return self._issue_certificate(subject, until, usage)
+
+    def _issue_certificate(
+        self, subject: x509.Name, until: datetime, *extensions: x509.ExtensionType
+    ) -> tuple[bytes, bytes]:
+        """Return a new certificate, signed by the CA, and its key, both in PEM. Raises BadCertificate, OSError."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        issuer, signer = self._read_authority().subject, self._load_signer()
         key = ec.generate_private_key(ec.SECP256R1())
-        now = _machine_time()
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
-            .issuer_name(authority.subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _SKEW)
-            .not_valid_after(min(now + timedelta(days=days), authority.not_valid_after_utc))
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-            .sign(signer, hashes.SHA256())
-        )
-        return certificate.public_bytes(serialization.Encoding.PEM), _encode_pem(key)
+        identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+        basic = x509.BasicConstraints(ca=False, path_length=None)
+        signed = {basic: True, **dict.fromkeys((*extensions, identifier), False)}
+        return _sign_certificate(key, subject, until, issuer, signer, signed), _encode_pem(key)
 
     def _load_signer(self) -> EllipticCurvePrivateKey:
         """Return the CA's key. Raises BadCertificate, OSError."""
@@ -220,13 +179,13 @@ class Certificates:
             raise BadCertificate(f"{self.authority_key}: not an EC key")
         return signer
 
-    def _read_certificate(self, path: Path) -> x509.Certificate:
+    def _read_authority(self) -> x509.Certificate:
         from cryptography import x509
 
         try:
-            return x509.load_pem_x509_certificate(path.read_bytes())
+            return x509.load_pem_x509_certificate(self.authority.read_bytes())
         except ValueError:
-            raise BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one") from None
+            raise _not_a_certificate(self.authority) from None
 
     def _is_stale(self, required: list[str]) -> bool:
         # a file beside the certificate has the names that it was made for
@@ -236,7 +195,7 @@ class Certificates:
         except OSError:
             return True
         except ValueError:
-            raise BadCertificate(f"{self._server}: not a certificate; remove it, and podless makes a new one") from None
+            raise _not_a_certificate(self._server) from None
         now = _machine_time()
         return not begins <= now < ends - _RENEW or not set(required) <= set(known_names)
 
@@ -245,57 +204,50 @@ class Certificates:
 
     def _make_authority(self) -> None:
         from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
         from cryptography.hazmat.primitives.asymmetric import ec
 
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = _make_name("podless-ca")
-        now = _machine_time()
+        key, name = ec.generate_private_key(ec.SECP256R1()), _make_name("podless-ca")
         usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _SKEW)
-            .not_valid_after(now + _CA_TIME)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .add_extension(usage, critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .sign(key, hashes.SHA256())
-        )
+        identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        extensions = {x509.BasicConstraints(ca=True, path_length=None): True, usage: True, identifier: False}
+        certificate = _sign_certificate(key, name, _machine_time() + _CA_TIME, name, key, extensions)
         write_file(self.authority_key, _encode_pem(key), 0o600)
-        write_file(self.authority, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+        write_file(self.authority, certificate, 0o644)
 
     def _make_server(self, names: list[str]) -> None:
         from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
-        authority, signer = self._read_certificate(self.authority), self._load_signer()
-        key = ec.generate_private_key(ec.SECP256R1())
-        now = _machine_time()
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(_make_name("podless"))
-            .issuer_name(authority.subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _SKEW)
-            .not_valid_after(now + _SERVER_TIME)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(
-                x509.SubjectAlternativeName([_make_alternative_name(name) for name in names]), critical=False
-            )
-            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
-            .sign(signer, hashes.SHA256())
-        )
-        write_file(self._server_key, _encode_pem(key), 0o600)
-        write_file(self._server, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+        alternative_names = x509.SubjectAlternativeName([_make_alternative_name(name) for name in names])
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        until = _machine_time() + _SERVER_TIME
+        certificate, key = self._issue_certificate(_make_name("podless"), until, alternative_names, usage)
+        write_file(self._server_key, key, 0o600)
+        write_file(self._server, certificate, 0o644)
         write_file(self._names_file(), "\n".join(names).encode(), 0o644)
+
+
+def _sign_certificate(
+    key: EllipticCurvePrivateKey,
+    subject: x509.Name,
+    until: datetime,
+    issuer: x509.Name,
+    signer: EllipticCurvePrivateKey,
+    extensions: Mapping[Any, bool],
+) -> bytes:
+    """Return a certificate for a key, valid from now on, in PEM. extensions: with whether they are critical."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+
+    builder = x509.CertificateBuilder(issuer, subject, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(_machine_time() - _SKEW).not_valid_after(until)
+    for extension, is_critical in extensions.items():
+        builder = builder.add_extension(extension, is_critical)
+    return builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+def _not_a_certificate(path: Path) -> BadCertificate:
+    return BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one")
 
 
 def _machine_time() -> datetime:
@@ -319,20 +271,60 @@ def _make_alternative_name(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _encode_pem(key: object) -> bytes:
-    from cryptography.hazmat.primitives.asymmetric import ec
+def _encode_pem(key: EllipticCurvePrivateKey) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    assert isinstance(key, ec.EllipticCurvePrivateKey)
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-# the names of a server's certificate
+def read_validity(pem: str) -> tuple[datetime, datetime]:
+    """Return notBefore and notAfter of the first certificate in a PEM text. Raises ValueError.
 
-_LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-_SIOCGIFADDR = 0x8915  # returns the IPv4 address of an interface (Linux)
-_INET6 = Path("/proc/net/if_inet6")
-_LINK_LOCAL = "20"
+    Without the cryptography package, whose import takes long. Source: RFC 5280, section 4.1.
+    """
+    start = pem.find("-----BEGIN CERTIFICATE-----")
+    end = pem.find(_END, start)
+    if start < 0 or end < 0:
+        raise ValueError("no certificate")
+    der = ssl.PEM_cert_to_DER_cert(pem[start : end + len(_END)])
+    try:
+        certificate = _split_der(_split_der(der)[0][1])
+        fields = [field for field in _split_der(certificate[0][1]) if field[0] != _VERSION]
+    except IndexError:
+        raise ValueError("not a certificate") from None
+    # the fields before: serial number, algorithm, issuer
+    if [tag for tag, _ in fields[:4]] != [_INTEGER, _SEQUENCE, _SEQUENCE, _SEQUENCE]:
+        raise ValueError("not a certificate")
+    begins, ends = (_parse_time(tag, text) for tag, text in _split_der(fields[3][1]))
+    return begins, ends
+
+
+def _split_der(data: bytes) -> list[tuple[int, bytes]]:
+    """Return tags and contents of consecutive DER elements."""
+    elements, offset = [], 0
+    while offset < len(data):
+        if offset + 2 > len(data):
+            raise ValueError("cut off")
+        tag, length = data[offset], data[offset + 1]
+        offset += 2
+        if length & 0x80:
+            count = length & 0x7F
+            length = int.from_bytes(data[offset : offset + count], "big")
+            offset += count
+        if offset + length > len(data):
+            raise ValueError("cut off")
+        elements.append((tag, data[offset : offset + length]))
+        offset += length
+    return elements
+
+
+def _parse_time(tag: int, text: bytes) -> datetime:
+    if tag not in (_UTC_TIME, _TIME) or not text.endswith(b"Z"):
+        raise ValueError("not a time")
+    year = text.decode("ascii")
+    if tag == _UTC_TIME:
+        year = f"{'19' if year[:2] >= '50' else '20'}{year}"
+    return datetime.fromisoformat(f"{year[:8]}T{year[8:]}")  # strptime imports more modules
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -371,3 +363,67 @@ def own_names() -> list[str]:
         with contextlib.suppress(ValueError):
             sound.append(_validate_name(name))
     return list(dict.fromkeys(sound))
+
+
+class CertificateRotation:
+    """A server's TLS context, made from its files at first use and updated when they change.
+
+    names: DNS names and addresses for the server's own certificate. clients: a file of CAs for client certificates.
+    context: for connections.
+    """
+
+    def __init__(self, certificates: Certificates, names: Sequence[str], clients: Path | None = None) -> None:
+        self._certificates = certificates
+        self._names = names
+        self._clients = clients
+        self._last_state: list[FileState] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.context = clientcertificates.deferred_context(self._load_context)
+
+    def _load_context(self) -> clientcertificates.TLSContext:
+        self._certificates.create_missing(self._names)
+        self._last_state = self._read_state()
+        return self._certificates.make_context(self._clients)
+
+    def make_context(self) -> None:
+        """Make the context now. Raises BadCertificate, OSError."""
+        self.context.reload_files()
+
+    def start(self) -> None:
+        """Start to check the files regularly."""
+        self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._reload_clients)
+
+    def stop(self) -> None:
+        """Stop watching the files."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _reload_clients(self) -> None:
+        self.reload_changed()
+        self.start()
+
+    def reload_changed(self) -> None:
+        """Load certificates that have changed since they were loaded.
+
+        If the new ones are invalid, the former ones stay in use, and an error is logged.
+        """
+        if self._last_state is None:
+            return
+        try:
+            self._certificates.create_missing(self._names)
+            if self._read_state() != self._last_state:
+                self.context.reload_files()
+                log.info("tls: reloaded the server's certificate: %s", self._certificates.files[0])
+        except (BadCertificate, OSError) as error:
+            log.error("tls: kept the former server certificate: %s", error)
+
+    def _read_state(self) -> list[FileState]:
+        return [_identify_file(path) for path in self._certificates.files]
+
+
+def _identify_file(path: Path) -> FileState:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

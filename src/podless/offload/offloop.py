@@ -83,14 +83,19 @@ class YieldingMeter(CPUMeter):
         self._loop_time = loop_time
 
 
+def make_meter(seconds: float, loop: int | None) -> CPUMeter:
+    """Return the meter for work on a thread. loop: clock id of the loop's thread, None if the system has none."""
+    return CPUMeter(seconds) if loop is None else YieldingMeter(seconds, loop)
+
+
 def _run_metered(seconds: float, loop: int | None, allowance: TimeAllowance | None, work: Callable[[], R]) -> R:
     """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit.
 
-    loop: clock id of the loop's thread, None if the system has none. allowance: of the write that the work belongs to.
+    allowance: of the write that the work belongs to.
     """
     if allowance is not None:
         seconds = min(seconds, allowance.work_time)
-    METER.set(CPUMeter(seconds) if loop is None else YieldingMeter(seconds, loop))
+    METER.set(make_meter(seconds, loop))
     began = time.thread_time()
     try:
         with pause_gc():

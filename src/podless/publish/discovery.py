@@ -1,4 +1,4 @@
-"""Discovery documents: groups, versions and resources, in the older forms and aggregated.
+"""Discovery documents: groups, versions and resources, in the older forms and aggregated, in JSON and protobuf.
 
 Source: the recorded discovery documents. Groups of definitions are listed as soon as the definition is stored, even
 before its names are accepted, as a real server's aggregator does.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -21,6 +22,10 @@ from podless.kinds.registry import Registry
 from podless.meta import gvk
 from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT, NEWEST, covers, has
+from podless.structs import protobuf
+from podless.structs.gotypes import STRINGS, GoType, ListOf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Field, Struct
 
 Document = dict[str, Any]
 
@@ -214,3 +219,29 @@ def _response_kind(kind: Kind, response: Document, gv: Document) -> Document:
     """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
     is_same = gv.items() <= response.items() and not kind.custom
     return response | dict.fromkeys(gv, "") if is_same else response
+
+
+def _replace_type(struct: Struct, name: str, kind: GoType) -> Struct:
+    """Return a struct with another type for one field."""
+    return Struct(
+        struct.name,
+        lambda: tuple(replace(field, type=kind) if field.name == name else field for field in struct.declared_fields),
+    )
+
+
+# in JSON the verbs of a resource are a list of strings, in protobuf a message of its own
+_VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
+_RESOURCE = _replace_type(load_struct("meta/v1", "APIResource"), "verbs", _VERBS)
+_MESSAGES = {
+    **{name: load_struct("meta/v1", name) for name in ("APIVersions", "APIGroup", "APIGroupList")},
+    "APIResourceList": _replace_type(load_struct("meta/v1", "APIResourceList"), "resources", ListOf(_RESOURCE)),
+    "APIGroupDiscoveryList": load_struct("apidiscovery/v2", "APIGroupDiscoveryList"),
+}
+
+
+def encode_discovery(document: Document) -> bytes:
+    """Return a discovery document in its protobuf envelope."""
+    if document["kind"] == "APIResourceList":
+        resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
+        document = {**document, "resources": resources}
+    return protobuf.write_object(_MESSAGES[document["kind"]], document)

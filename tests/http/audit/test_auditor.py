@@ -15,8 +15,7 @@ import pytest
 
 from podless import Server, StartError
 from podless.auth.attributes import Attributes
-from podless.http.audit import auditor
-from podless.http.audit.settings import Audit
+from podless.http.audit import Audit, auditor
 from podless.http.limits import Limits
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct

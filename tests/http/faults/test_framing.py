@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, EventFrames, compress_events
+from podless.http.faults.carry import JSON_LINES, PROTOBUF_FRAMES, EventFrames, compress_events
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 

@@ -23,6 +23,7 @@ from podless.http.audit.policy import (
     AuditRule,
     logs_bodies,
 )
+from podless.http.info import mask_query
 from podless.http.message import (
     Answer,
     AuditRecord,
@@ -35,7 +36,6 @@ from podless.http.message import (
     Stream,
     is_long,
 )
-from podless.http.target import mask_query
 from podless.meta import objectmeta
 from podless.runtime import clock
 from podless.runtime.apierror import Timeout

@@ -1,21 +1,137 @@
-"""The filter that injects faults."""
+"""The filter that injects faults, and changes the events of a watch: lines of JSON, or frames of protobuf."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Protocol
 from urllib.parse import urlencode
 
-from podless.http.faults import framing
+from podless.codec import serializer
 from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
 from podless.http.message import JSON, Answer, Handler, HTTPRequest, NoAnswer, Pending, Sink, Stream, settle_answer
 from podless.http.stream import error_event
 from podless.meta.errors import APIError, Expired
+from podless.structs import protobuf
+from podless.structs.wire import encode_field, encode_varint
 
-# changes the events of a watch as a fault says
-
+_LENGTH = 4  # bytes of the length before a protobuf frame
+_TYPE = b"\x0a"  # protobuf tag of the event type
+_BEGIN = b'{"type":"'
 _MAX = 1 << 20  # maximum bytes of events that a burst collects
+_REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    410: "Expired",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+class EventFrames(Protocol):
+    """How the bytes of a watch are divided into events."""
+
+    def split_events(self, data: bytes) -> Iterator[bytes]:
+        """Return the events in some bytes, in order."""
+
+    def read_type(self, event: bytes) -> bytes:
+        """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
+
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
+        """Return the event with its type replaced."""
+
+    def read_uid(self, event: bytes) -> str:
+        """Return the uid of the object, "" if it has none."""
+
+
+class _JSONFrames:
+    def split_events(self, data: bytes) -> Iterator[bytes]:
+        yield from data.splitlines(keepends=True)
+
+    def read_type(self, event: bytes) -> bytes:
+        return event[len(_BEGIN) : event.index(b'"', len(_BEGIN))]
+
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
+        return _BEGIN + type_ + event[event.index(b'"', len(_BEGIN)) :]
+
+    def read_uid(self, event: bytes) -> str:
+        obj = serializer.decode_json(event)["object"]
+        for row in obj.get("rows") or ():  # rows of a Table
+            obj = row.get("object") or {}
+        return (obj.get("metadata") or {}).get("uid") or ""
+
+
+class _ProtobufFrames:
+    def split_events(self, data: bytes) -> Iterator[bytes]:
+        return protobuf.split_frames(data)
+
+    def read_type(self, event: bytes) -> bytes:
+        return find_field(event[_LENGTH:], 1)
+
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
+        obj = find_field(event[_LENGTH:], 2)
+        message = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(obj)) + obj
+        return len(message).to_bytes(_LENGTH, "big") + message
+
+    def read_uid(self, event: bytes) -> str:
+        # event.object (2), RawExtension.raw (1), the envelope's raw (2), the object's metadata (1), its uid (5)
+        raw = find_field(find_field(event[_LENGTH:], 2), 1)
+        return find_field(find_field(find_field(raw[len(protobuf.PREFIX) :], 2), 1), 5).decode()
+
+
+def find_field(data: bytes, number: int) -> bytes:
+    """Return the first field with a number in a message of this server, b"" if there is none."""
+    offset = 0
+    while offset < len(data):
+        tag, offset = _read_varint(data, offset)
+        size, offset = _read_varint(data, offset)
+        if tag & 7 == 0:
+            continue  # a varint has no length
+        if tag >> 3 == number:
+            return data[offset : offset + size]
+        offset += size
+    return b""
+
+
+def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number, position
+
+
+JSON_LINES: EventFrames = _JSONFrames()
+PROTOBUF_FRAMES: EventFrames = _ProtobufFrames()
+
+
+def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[bytes]:
+    """Merge the events of each object into one, in the order of the last ones.
+
+    An object that was created and deleted has no event; one that was deleted and created again has two.
+    """
+    merged: dict[str, tuple[bytes, bytes]] = {}  # (type, event), by uid; bookmarks and errors by position
+    for index, event in enumerate(events):
+        type_ = frames.read_type(event)
+        uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.read_uid(event)
+        before, event_before = merged.pop(uid, (b"", b"")) if uid else (b"", b"")
+        if before == b"ADDED" and type_ == b"DELETED":
+            continue
+        if before == b"DELETED":
+            merged[f"{uid} {index}"] = before, event_before
+        elif before == b"ADDED":
+            type_, event = before, frames.replace_type(event, before)
+        merged[uid or str(index)] = type_, event
+    return (event for _, event in merged.values())
 
 
 class FaultySink:
@@ -23,7 +139,7 @@ class FaultySink:
 
     def __init__(self, fault: InjectedFault, media: bytes, sink: Sink) -> None:
         self._fault = fault
-        self._frames = framing.JSON_LINES if media == JSON else framing.PROTOBUF_FRAMES
+        self._frames = JSON_LINES if media == JSON else PROTOBUF_FRAMES
         self._sink = sink
         self._remaining = fault.cut_after if fault.cut_after is not None else fault.expire_after
         self._finished = False
@@ -109,7 +225,7 @@ class FaultySink:
     def _change_events(self, data: bytes) -> bytes:
         fault, frames, changed = self._fault, self._frames, list[bytes]()
         events = frames.split_events(data)
-        for event in framing.compress_events(events, frames) if fault.compress else events:
+        for event in compress_events(events, frames) if fault.compress else events:
             if self._remaining == 0:
                 break
             mark = frames.read_type(event) == b"BOOKMARK"
@@ -126,21 +242,7 @@ class FaultySink:
 
     def _expired_event(self) -> bytes:
         status = Expired("too old resource version: 1 (2)").status()
-        return error_event(status, binary=self._frames is framing.PROTOBUF_FRAMES)
-
-
-_REASONS = {
-    400: "BadRequest",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    409: "Conflict",
-    410: "Expired",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-}
+        return error_event(status, binary=self._frames is PROTOBUF_FRAMES)
 
 
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:

@@ -13,8 +13,7 @@ from cryptography import x509
 
 from podless import Server
 from podless.http import tls
-from podless.http.rotation import CertificateRotation
-from podless.http.tls import BadCertificate, Certificates, own_names, parse_names
+from podless.http.tls import BadCertificate, CertificateRotation, Certificates, own_names, parse_names
 from podless.runtime.option import StartError
 
 
