@@ -10,6 +10,12 @@ from podless.fields.typed import NONE, PLAIN_TEXT, UNTYPED, ListShape, SchemaMis
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import has
 
+_NO_ITEM = {
+    dict: "associative list without keys has an element that's a map type",
+    list: "not supported: associative list with lists as elements",
+    NONE: "associative list without keys has an element that's an explicit null",
+}
+
 
 def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | None:
     """Return the path elements of maps in an associative list, as `make_element` does for each.
@@ -41,7 +47,7 @@ def make_element(form: ListShape, item: Any) -> str:
             return f'{form.lead}{value}"}}'
     if not form.keys:
         if type(item) is str:
-            return f'v:"{item}"' if PLAIN_TEXT(item) else _of_text(item)
+            return f'v:"{item}"' if PLAIN_TEXT(item) else _make_text_element(item)
         if type(item) in UNTYPED.types and item is not None:
             return elements.make_value_element(item)
         raise SchemaMisfit(_NO_ITEM[type(item)])
@@ -49,7 +55,7 @@ def make_element(form: ListShape, item: Any) -> str:
         fault = "a null element" if item is None else "non-map elements"
         raise SchemaMisfit(f"associative list with keys may not have {fault}")
     if form.key and type(value := item.get(form.key)) is str:
-        return _of_key(form.key, value)
+        return _make_keyed_element(form.key, value)
     keys = {name: item[name] for name in form.keys if name in item}
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
         missing = [name for name in form.keys if name not in keys]
@@ -65,21 +71,11 @@ def make_element(form: ListShape, item: Any) -> str:
     return elements.make_key_element(keys)
 
 
-# lists use few different keys, and objects repeat them
-
-
-@bounded_cache(4096)
-def _of_text(value: str) -> str:
+@bounded_cache(4096)  # lists use few different keys, and objects repeat them
+def _make_text_element(value: str) -> str:
     return elements.make_value_element(value)
 
 
 @bounded_cache(4096)
-def _of_key(name: str, value: str) -> str:
+def _make_keyed_element(name: str, value: str) -> str:
     return elements.make_key_element({name: value})
-
-
-_NO_ITEM = {
-    dict: "associative list without keys has an element that's a map type",
-    list: "not supported: associative list with lists as elements",
-    NONE: "associative list without keys has an element that's an explicit null",
-}

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.codec import gotext, serializer
-from podless.fields import kubectl, sets
+from podless.fields import kubectl, merge, sets
 from podless.fields.check import check_value, raise_faults
 from podless.fields.collect import collect_created
 from podless.fields.compare import Comparison, compare_values, equal_values, find_replaced
 from podless.fields.elements import format_element_path
-from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own, find_merged
-from podless.fields.merge import apply_owned as merge_apply
-from podless.fields.merge import update_owned as merge_update
+from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget
 from podless.fields.overlay import lay_over
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
@@ -179,19 +177,14 @@ def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
         metadata.pop("managedFields", None)
 
 
-def _is_reset(entries: Any) -> bool:
-    """Return whether a client resets managedFields: with an empty list, or a list of one empty entry."""
-    return entries is not None and (not entries or entries == [{}])
-
-
-def current_owners(target: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
+def _current_owners(target: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
     """Return the owners before an update: those that the client sends if they are valid, else the stored ones."""
     if old is None and value is None:
         return {}, {}
     managed_fields = ((old or {}).get("metadata") or {}).get("managedFields")
     if not target.subresource:
-        if _is_reset(value):
-            return {}, {}
+        if value is not None and (not value or value == [{}]):
+            return {}, {}  # the client resets them
         if value and value != managed_fields:
             try:
                 owners, times = decode_managed_fields(value)
@@ -225,10 +218,10 @@ def update_managed_fields(
             before["metadata"] = new["metadata"]  # the identical value needs no comparison
         if settled and stored_entries and (owned := _fields_of_only(owner, stored_entries, target.version)):
             compared = compare_values(before, new, target.get_shape(target.version))
-            changed = changed_own(target, compared, owned)
+            changed = merge.changed_own(target, compared, owned)
             if changed is not None:
                 return [{**stored_entries[0], "time": now}] if changed else stored_entries
-        owners, times = current_owners(target, old, sent_entries)
+        owners, times = _current_owners(target, old, sent_entries)
         if not owners and old is not None:
             return []  # as in a real server, an object without managers gets none before its first apply
         owners = _update_owners(target, before, new, owners, times, owner, now, settled=settled, compared=compared)
@@ -283,7 +276,7 @@ def _update_owners(
     if target.custom and not settled and old is not target.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
             check_value(state, target.get_shape(target.version), repeats=True)
-    owners, fields = merge_update(target, old, new, owners, settled=settled, compared=compared)
+    owners, fields = merge.update_owned(target, old, new, owners, settled=settled, compared=compared)
     if fields := sets.subtract_set(fields, UNOWNED):
         owned = owners.get(owner)
         owners[owner] = Owned(sets.unite_sets(fields, owned.fields) if owned is not None else fields, target.version)
@@ -412,15 +405,15 @@ def _apply_owners(
         raise
     owned = _fields_of_only(owner, entries, target.version) if settled and entries else None
     if owned and target.drop(laid.applied, target.version) == owned:  # the only manager applies the same fields again
-        merged = find_merged(live, laid.merged, laid.compared)
+        merged = merge.find_merged(live, laid.merged, laid.compared)
         return merged, entries if merged is None else [{**entries[0], "time": now}]
     owners, times = (claimed, times) if claimed is not None else decode_managed_fields(entries, canonical=True)
     try:
-        merged, owners = merge_apply(target, live, laid, owners, owner, force=force, settled=settled)
+        merged, owners = merge.apply_owned(target, live, laid, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
         if owner.manager != kubectl.MANAGER or not kubectl.is_upgrade(target, live, conflicts):
             raise
-        merged, owners = merge_apply(target, live, laid, owners, owner, force=True, settled=settled)
+        merged, owners = merge.apply_owned(target, live, laid, owners, owner, force=True, settled=settled)
     if merged is not None:
         times[owner] = now
     return merged, encode_managed_fields(owners, times, custom=target.custom)
@@ -439,9 +432,14 @@ def describe_object(obj: Object) -> str:
     """Return an object as messages show it: namespace/name; group/version, Kind=kind."""
     metadata = obj.get("metadata")
     values = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
-    texts = [text if isinstance(text, str) else "" for text in values]
+    namespace, name = (text if isinstance(text, str) else "" for text in values)
+    return f"{namespace}/{name}; {describe_type(obj)}"
+
+
+def describe_type(obj: Object) -> str:
+    """Return the type of an object as messages show it: group/version, Kind=kind."""
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
-    return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
+    return f"{group}/{version}, Kind={obj.get('kind') or ''}"
 
 
 def settle_times(obj: Object, old: Object) -> None:

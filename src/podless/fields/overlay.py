@@ -22,6 +22,8 @@ _ABSENT = object()
 
 # merged value, node of the applied fields (None if there are none), what differs from the live value
 _Laid = tuple[Any, Fields | None, Nodes]
+# fields that are removed, modified and added
+_Differences = tuple[Fields, Fields, Fields]
 
 
 class Overlay(NamedTuple):
@@ -59,11 +61,6 @@ def _lay_value(live: Any, applied: Any, shape: Shape) -> _Laid:
     return merged, collect_stated(applied, shape), compare_nodes(live, merged, shape)
 
 
-def _lay_new(item: Any, shape: Shape) -> _Laid:
-    check_value(item, shape)
-    return item, collect_stated(item, shape), (None, None, collect_whole(item, shape))
-
-
 def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: MapShape) -> _Laid:
     types = tuple(map(type, applied.values()))
     plan = form.plans[tuple(applied), types] if form.declared else None
@@ -95,7 +92,8 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         if inside is not None and before.__class__ is dict:
             merged[key], node, nodes = _lay_map(before, item, child, inside)
         elif before is _ABSENT:
-            _, node, nodes = _lay_new(item, child)
+            check_value(item, child)
+            node, nodes = collect_stated(item, child), (None, None, collect_whole(item, child))
         elif child.list is not None and child.list.associative and type(item) is list is type(before):
             merged[key], node, nodes = _lay_list(before, item, child, child.list)
         else:
@@ -108,10 +106,6 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
             differs = differs or ({}, {}, {})
             sort_nodes(name, nodes, *differs)
     return merged, stated or None, SAME if differs is None else _join_nodes(*differs)
-
-
-# fields that are removed, modified and added
-_Differences = tuple[Fields, Fields, Fields]
 
 
 def _compare_leaves(

@@ -6,7 +6,8 @@ them is for clients.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import compress
+from operator import not_
 from typing import Any
 
 from podless.codec import gotext
@@ -24,6 +25,12 @@ _REPLACED = "$whole"
 _RAW = "$raw"
 # "PATH$fields" -> the name of the struct at a path, and its fields
 _FIELDS = "$fields"
+
+_DIRECTIVE = "$patch"
+_RETAIN = "$retainKeys"
+_DELETE = "$deleteFromPrimitiveList/"
+_ORDER = "$setElementOrder/"
+_GO_TYPES = {**gotext.TYPE_NAMES, type(None): "%!s(<nil>)"}
 
 
 def make_merge_table(struct: Struct) -> Table:
@@ -45,25 +52,13 @@ def _collect_lists(struct: Struct, path: str, ancestors: tuple[Struct, ...], tab
             table[inside] = _RAW
         kind: GoType | None = field.type
         while isinstance(kind, ListOf | MapOf | Union):
-            kind = _held_type(kind)
+            kind = kind.forms.get(dict) if isinstance(kind, Union) else kind.item  # of what it holds
         if not isinstance(kind, Struct):
             continue
         if kind in ancestors:  # a recursive struct can occur at any place
             table |= {f"*.{member.name}": member.merge for member in kind if member.patch.startswith("merge")}
         else:
             _collect_lists(kind, inside, (*ancestors, struct), table)
-
-
-def _held_type(kind: ListOf | MapOf | Union) -> GoType | None:
-    """Return the type of the items or values that a type holds."""
-    return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
-
-
-_DIRECTIVE = "$patch"
-_RETAIN = "$retainKeys"
-_DELETE = "$deleteFromPrimitiveList/"
-_ORDER = "$setElementOrder/"
-_GO_TYPES = {**gotext.TYPE_NAMES, type(None): "%!s(<nil>)"}
 
 
 def check_strategic_patch(patch: Any) -> dict[str, Any]:
@@ -175,9 +170,7 @@ def _merge_ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, pat
         _strip_directives(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
     )
     of_maps = _element_type(old or [], new or []) is dict
-    by = key or "" if of_maps else ""
-    first, unordered = _split_items(items, order, by)
-    merged[field] = _arrange_items(first, unordered, order, old or [], by, of_maps)
+    merged[field] = _arrange_items(items, order, old or [], key or "" if of_maps else None)
     patch.pop(field, None)
 
 
@@ -209,20 +202,16 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
     if not old and not new:
         return old
     charge(len(old) + len(new))
-    of_maps = _element_type(old, new) is dict
-    if not of_maps:
-        if deleting:
-            deleted = {_get_identity(item, "") for item in new}
-            return [item for item in old if _get_identity(item, "") not in deleted]
-        merged = list({_get_identity(item, ""): item for item in [*old, *new]}.values())
-    else:
+    if _element_type(old, new) is dict:
         if not key:
             raise Internal("cannot merge lists without merge key for struct")
         old, new = _apply_directives(old, new, key)
-        merged = _merge_items(old, new, key, path, table)
-    by = key or "" if of_maps else ""  # items that are not maps have no key
-    first, unordered = _split_items(merged, new, by)
-    return _arrange_items(first, unordered, new, old, by, of_maps)
+        return _arrange_items(_merge_items(old, new, key, path, table), new, old, key)
+    if deleting:
+        deleted = {_get_identity(item, "") for item in new}
+        return [item for item in old if _get_identity(item, "") not in deleted]
+    merged = list({_get_identity(item, ""): item for item in [*old, *new]}.values())
+    return _arrange_items(merged, new, old, None)
 
 
 def _apply_directives(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
@@ -262,25 +251,19 @@ def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Tab
     return merged
 
 
-def _split_items(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
-    """Return the items that are among the chosen ones, and the others."""
-    charge(len(items) + len(chosen))
-    names = {_get_identity(item, key) for item in chosen if not key or key in item}
-    inside = [_get_identity(item, key) in names for item in items]
-    return (
-        [item for item, is_chosen in zip(items, inside, strict=True) if is_chosen],
-        [item for item, is_chosen in zip(items, inside, strict=True) if not is_chosen],
-    )
+def _arrange_items(items: list[Any], patch_order: list[Any], old_order: list[Any], key: str | None) -> list[Any]:
+    """Return items in the order of a patch, and the others in the old order; items keep their place before others.
 
-
-def _arrange_items(
-    first: list[Any], unordered: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
-) -> list[Any]:
-    """Merge two lists: each keeps its order, and items keep their place before others."""
-    charge(len(first) + len(unordered) + len(patch_order) + len(old_order))
+    key: the merge key of items that are maps, "" if there is none; None for plain values.
+    """
+    key, of_maps = key or "", key is not None
+    charge(2 * len(items) + 2 * len(patch_order) + len(old_order))
+    chosen = {_get_identity(item, key) for item in patch_order if not key or key in item}
+    are_chosen = [_get_identity(item, key) in chosen for item in items]
+    first, unordered = [*compress(items, are_chosen)], [*compress(items, map(not_, are_chosen))]
     if of_maps:
         for item in [*first, *patch_order, *unordered, *old_order]:
-            _get_identity(item, key)
+            _get_identity(item, key)  # raises for an item without the key
     old_places = _index_order(old_order, key)
     left, right = _sort_items(unordered, old_places, key), _sort_items(first, _index_order(patch_order, key), key)
     result: list[Any] = []

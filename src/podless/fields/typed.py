@@ -6,7 +6,7 @@ Source: k8s.io/kube-openapi schemaconv (the meaning of schemas) and sigs.k8s.io/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -52,6 +52,7 @@ _NO_TYPES: frozenset[type] = frozenset()
 _DICTS = frozenset({dict})
 _TEXTS = frozenset({str})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
+_NAME = "f:".__add__  # the path element of a field
 _MAX_PLANS = 8  # cached plans of one map shape
 _NEW_SHAPE = 64  # steps to make the shape of a field, once for each field: about 35 us
 _MAX_PLANNED = 32  # maximum fields of a value with a plan
@@ -183,9 +184,8 @@ class _Plans(dict[Any, Any]):
             plan = plans[key] = self._make_plan(key)
         return plan
 
-    def _names_of(self, key: Any) -> tuple[str, ...]:
-        names: tuple[str, ...] = key
-        return names
+    def _names_of(self, key: Any) -> Any:
+        return key
 
     def _make_plan(self, names: tuple[str, ...]) -> Any:
         """Return a new `NodePlan` for values with these declared fields."""
@@ -208,9 +208,8 @@ class _TypedPlans(_Plans):
 
     __slots__ = ()
 
-    def _names_of(self, key: Any) -> tuple[str, ...]:
-        names: tuple[str, ...] = key[0]
-        return names
+    def _names_of(self, key: Any) -> Any:
+        return key[0]
 
     def _make_plan(self, key: Any) -> MapPlan | None:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
@@ -295,13 +294,6 @@ class MapShape:
         """Whether fields have any name and type."""
         return not self.declared and self.element is DEDUCED
 
-    def list_shapes(self) -> Iterator[Shape | None]:
-        """Yield the shapes of all fields."""
-        for name in self.declared:
-            yield self.find_child(name)[1]
-        yield self.element
-        yield self._owned
-
     @property
     def owned(self) -> Shape:
         """The shape of an object, of which `collect_created` leaves out the fields that no manager owns."""
@@ -352,13 +344,13 @@ def complete_shape(shape: Shape) -> None:
         visited.add(id(next_shape))
         if next_shape.list is not None:
             todo.append(next_shape.list.item)
-        if next_shape.map is not None:
-            todo.extend(next_shape.map.list_shapes())
+        if (form := next_shape.map) is not None:
+            todo += (form.children[name][1] for name in form.declared)
+            todo += (form.element, form._owned)
 
 
-def _get_shape(shape: Any) -> Shape:
-    shape_kept: Shape = shape
-    return shape_kept
+def _get_shape(shape: Shape) -> Shape:
+    return shape
 
 
 UNTYPED = Shape("untyped")
@@ -377,9 +369,7 @@ _META = object()  # placeholder for the schema of ObjectMeta
 
 
 def schema_shape(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
-    """Return the shape of a custom kind's objects from one version's openAPIV3Schema.
-
-    The schema is read when needed.
+    """Return the shape of a custom kind's objects from one version's openAPIV3Schema, which is read when needed.
 
     preserve: fields that the schema does not know are kept at every level.
     """
@@ -472,9 +462,6 @@ def _read_type(kind: GoType) -> Shape:
     if isinstance(kind, gotypes.Time | gotypes.Quantity):
         return Shape("untyped")
     return UNTYPED if kind is gotypes.RAW else DEDUCED  # OpenAPI publishes types that decode themselves without a type
-
-
-_NAME = "f:".__add__  # the path element of a field
 
 
 def name_leaves(value: Iterable[str]) -> Fields:

@@ -191,9 +191,8 @@ def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
     try:
         return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, merged), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
-        description = managers.describe_object(write.body)
-        reason = f"unable to convert unstructured object to {description.partition('; ')[2]}: {error}"
-        raise Internal(f"failed to convert new object ({description}) to proper version: {reason}") from None
+        reason = f"unable to convert unstructured object to {managers.describe_type(write.body)}: {error}"
+        raise _unconverted_error(write, reason) from None
 
 
 def _fill_defaults(write: ApplyWrite) -> None:
@@ -216,9 +215,13 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
     try:
         merged["metadata"] = _decode_metadata(metadata)
     except structs.DecodeError as error:
-        description = managers.describe_object(write.body)
-        raise Internal(f"failed to convert new object ({description}) to proper version: {error}") from None
+        raise _unconverted_error(write, str(error)) from None
     return merged
+
+
+def _unconverted_error(write: ApplyWrite, reason: str) -> Internal:
+    description = managers.describe_object(write.body)
+    return Internal(f"failed to convert new object ({description}) to proper version: {reason}")
 
 
 def _decode_metadata(metadata: Object) -> Object:

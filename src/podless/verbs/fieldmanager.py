@@ -97,13 +97,10 @@ def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_ver
     try:
         return kind.strategy.convert_object(kind, version, obj)
     except structs.DecodeError as error:
+        reason = _find_misfit(kinds, obj, error)
         raise SchemaMisfit(
-            f"unable to convert unstructured object to {_describe_object(obj)}: {_find_misfit(kinds, obj, error)}"
+            f"unable to convert unstructured object to {managers.describe_type(obj)}: {reason}"
         ) from None
-
-
-def _describe_object(obj: Object) -> str:
-    return managers.describe_object(obj).partition("; ")[2]
 
 
 def _find_misfit(kinds: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
