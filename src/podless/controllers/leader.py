@@ -209,7 +209,7 @@ class LeaderElection:
     def _make_lease(self) -> Object:
         version = self._kind.storage_version
         metadata: Object = {"name": _NAME, "namespace": _NAMESPACE}
-        steps.identify_object(self._kind, metadata)
+        steps.set_server_fields(self._kind, metadata)
         return {"kind": self._kind.kind, "apiVersion": self._kind.api_version(version), "metadata": metadata}
 
     async def _start_controllers(self) -> None:

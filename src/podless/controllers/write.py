@@ -81,7 +81,7 @@ async def _complete_object(kind: Kind, obj: Object, manager: str) -> Object:
     kind.strategy.fill_defaults(kind, version, obj)
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
     fieldmanager.set_fields_of_created(call, obj, manager)
-    steps.identify_object(kind, metadata)
+    steps.set_server_fields(kind, metadata)
     drop_gated(kind.struct_of(version), obj)
     kind.strategy.prepare_create(version, obj)
     if status is not None:

@@ -42,12 +42,11 @@ from podless.verbs.call import API, Call, Outcome, Single, outcome_entries
 from podless.verbs.create import create_object
 from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
-from podless.verbs.finalize import finalize_object
 from podless.verbs.get import get_component, get_object
 from podless.verbs.list import list_, matches_objects
 from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
-from podless.verbs.update import update_object
+from podless.verbs.update import finalize_object, update_object
 from podless.verbs.watch import Watch
 from podless.virtual.hooked import answer_subresource, is_hooked
 

@@ -36,16 +36,6 @@ def mutates_object(write: Write) -> bool:
     return bool(write.mutating)
 
 
-def allocates_resources(write: Write) -> bool:
-    """Return whether a plugin allocates resources for this write."""
-    return bool(write.allocating)
-
-
-def is_validated(write: Write) -> bool:
-    """Return whether a plugin validates this write."""
-    return bool(write.validating)
-
-
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
     """Return the object after mutating admission, with defaults, not yet validated. Call it only if `mutates_object`.
 
@@ -96,8 +86,8 @@ async def _run_validating(api: API, write: Write) -> None:
 
 # the three admission phases of a write; each raises the error of a plugin that rejects it
 MUTATE: Final = AwaitedStage[Write](_run_mutating, mutates_object, sliced=True)
-ALLOCATE: Final = AwaitedStage[Write](_run_allocating, allocates_resources, sliced=True)
-VALIDATE: Final = AwaitedStage[Write](_run_validating, is_validated, sliced=True)
+ALLOCATE: Final = AwaitedStage[Write](_run_allocating, lambda write: bool(write.allocating), sliced=True)
+VALIDATE: Final = AwaitedStage[Write](_run_validating, lambda write: bool(write.validating), sliced=True)
 
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:

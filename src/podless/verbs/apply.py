@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from podless.cache.entry import Entry
-from podless.codec import gotext, serializer
+from podless.codec import serializer
 from podless.fields import managers
 from podless.fields.compare import equal_values
 from podless.kinds import view
@@ -258,15 +258,9 @@ def _read_type(obj: Object) -> tuple[str, str]:
 
 def check_revision(write: ApplyWrite) -> None:
     """Accept a numeric resourceVersion, without effect; a dry run's answer shows it. Raises Internal for others."""
-    metadata = write.obj["metadata"]
-    resource_version = metadata.get("resourceVersion") or ""
+    steps.read_revision(write.obj["metadata"])
     if not write.options.dry_run:
-        metadata.pop("resourceVersion", None)
-    try:
-        if resource_version:
-            gotext.parse_uint(resource_version)
-    except ValueError as error:
-        raise Internal(str(error)) from None
+        write.obj["metadata"].pop("resourceVersion", None)
 
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)

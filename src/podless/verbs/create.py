@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
 from podless.admission.attributes import AllocationConflict
 from podless.cache.entry import Entry
-from podless.kinds import view
+from podless.codec import gotext
+from podless.kinds import validation, view
 from podless.kinds.conversion import ConversionFailed
-from podless.meta.errors import AlreadyExists, Forbidden, MethodNotAllowed
+from podless.meta.errors import AlreadyExists, Forbidden, Internal, MethodNotAllowed
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.store import Record, RevisionConflict
@@ -19,6 +21,9 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Write
 
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
+_MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
+_SUFFIX_LENGTH = 5
 _MAX_NAMES = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
@@ -113,18 +118,11 @@ def _generates_name(metadata: Object) -> bool:
     return "generateName" in metadata and not metadata.get("name")
 
 
-def _copy_object(write: Write) -> None:
+def _keep_copy(write: Write) -> None:
+    """Keep the object as admission left it, in case a name or an allocation must be chosen again."""
     write.base, write.warned = view.copy_object(write.obj), len(write.call.warnings)
     if _generates_name(write.obj["metadata"]):
         write.tries = _MAX_NAMES
-
-
-_COPY: Final = Stages[Write](_copy_object)
-
-
-async def _keep_copy(api: API, write: Write) -> None:
-    """Keep the object as admission left it, in case a name or an allocation must be chosen again."""
-    await _COPY.run(api, write)
 
 
 def begin_again(write: Write) -> None:
@@ -137,9 +135,9 @@ def identify_object(write: Write) -> None:
     call, obj = write.call, write.obj
     kind, metadata = call.kind, obj["metadata"]
     strategy = kind.strategy
-    if not metadata.get("name"):
-        steps.generate_name(metadata)
-    steps.identify_object(kind, metadata)
+    if not metadata.get("name") and (prefix := metadata.get("generateName")):
+        metadata["name"] = prefix[:_MAX_PREFIX] + "".join(secrets.choice(_SUFFIX) for _ in range(_SUFFIX_LENGTH))
+    steps.set_server_fields(kind, metadata)
     if not kind.custom:
         call.warnings += strategy.early_warnings(obj)
         drop_gated(kind.struct_of(call.version), obj)
@@ -151,10 +149,39 @@ def identify_object(write: Write) -> None:
         call.schema_valid = False  # the schema can require it
 
 
+def validate_new(write: Write) -> None:
+    """Validate the new object, prune it if nothing else needs its unknown fields, and add warnings. Raises Invalid."""
+    call, obj = write.call, write.obj
+    kind, version = call.kind, call.version
+    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj)):
+        steps.raise_invalid(kind, obj, errors)
+    errors = validation.validate_new(kind, version, obj, call.floats, schema_valid=call.schema_valid)
+    if errors or write.refused:
+        steps.raise_invalid(kind, obj, [*write.refused, *errors])
+    if write.prune_late and not write.validating:
+        steps.prune_late(write)
+    call.warnings += kind.strategy.list_warnings(version, obj, None)
+
+
+def check_new_revision(write: Write) -> None:
+    """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
+    if write.options.dry_run:
+        return
+    text = write.obj["metadata"].pop("resourceVersion", None)
+    if not text:
+        return
+    try:
+        revision = gotext.parse_uint(text)
+    except ValueError:
+        return
+    if revision:
+        raise Internal("resourceVersion should not be set on objects to be created")
+
+
 READ: Final = (PARSE, read_new)
-ADMITTED: Final = (claim_fields, admit.MUTATE, fit_mutated, AwaitedStage[Write](_keep_copy, _may_repeat))
-PREPARED: Final = (identify_object, admit.ALLOCATE, ValidationStage[Write](steps.validate_new), admit.VALIDATE)
-INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)
+ADMITTED: Final = (claim_fields, admit.MUTATE, fit_mutated, AwaitedStage(Stages[Write](_keep_copy).run, _may_repeat))
+PREPARED: Final = (identify_object, admit.ALLOCATE, ValidationStage[Write](validate_new), admit.VALIDATE)
+INSERTED: Final = (*PREPARED, check_new_revision, *steps.STORED)
 CREATE: Final = Stages[Write](*READ, *ADMITTED, *INSERTED)
 MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)
 REPEAT: Final = Stages[Write](begin_again, *INSERTED)

@@ -170,26 +170,17 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
     has_stages: the kind has its own way of deleting a single object, whose texts differ.
     """
     uid = metadata.get("uid", "")
-    wrong_uid = chosen.uid is not None and chosen.uid != uid
-    wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
-    if has_stages and (wrong_uid or wrong_revision):
-        field_name, expected, actual = "UID", chosen.uid, uid
-        if not wrong_uid:
-            field_name, expected, actual = "ResourceVersion", chosen.revision, str(entry.revision)
-        reason = f"Precondition failed: {field_name} in precondition: {expected}, {field_name} in object meta: {actual}"
-        raise Conflict(kind.plural, kind.stored_group, entry.name, reason)
-    if wrong_uid:
-        reason = (
-            f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise Conflict(kind.kind, kind.stored_group, entry.name, reason)
-    if wrong_revision:
-        reason = (
-            f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
-            f"record ({entry.revision}). The object might have been modified"
-        )
-        raise Conflict(kind.kind, kind.stored_group, entry.name, reason)
+    for name, expected, actual, cause in (
+        ("UID", chosen.uid, uid, "deleted and then recreated"),
+        ("ResourceVersion", chosen.revision, str(entry.revision), "modified"),
+    ):
+        if expected is None or expected == actual:
+            continue
+        if has_stages:
+            reason = f"Precondition failed: {name} in precondition: {expected}, {name} in object meta: {actual}"
+            raise Conflict(kind.plural, kind.stored_group, entry.name, reason)
+        found = f"the {name} in the precondition ({expected}) does not match the {name} in record ({actual})"
+        raise Conflict(kind.kind, kind.stored_group, entry.name, f"{found}. The object might have been {cause}")
 
 
 def _default_policy(kind: Kind, metadata: Object) -> str:

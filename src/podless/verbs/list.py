@@ -163,9 +163,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
         next_token = _make_continue(call, entries, revision) if remaining else ""
         return Many(entries, revision, next_token, remaining or None, oldest)
-    pinned = (
-        options.labels.required_label if call.kind.webhook is None else None
-    )  # a conversion webhook may change labels
+    # a conversion webhook may change labels
+    pinned = options.labels.required_label if call.kind.webhook is None else None
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
     if pinned is not None and collection.is_loaded_at(revision):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import field as field_
 from typing import Any
 
@@ -27,9 +26,20 @@ from podless.verbs.call import API, Call
 DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 
 _GROUP = "meta.k8s.io"
+_MATCH, _INITIAL, _NOT_OLDER = "resourceVersionMatch", "sendInitialEvents", "NotOlderThan"
+_VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
+_POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 # characters; longer selectors are parsed and prepared for matching in slices, others prepared at the first match
 _SLICED_SELECTORS = 1024
 _SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
+_POINT = re.compile(rb"[0-9][.eE]")
+# other kinds that the scheme of options knows by their versions, and those that it knows in all versions
+_ANSWERS = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
+_OTHER_KINDS = {
+    f"{_GROUP}/v1": _ANSWERS | {"GetOptions", "ListOptions", "PatchOptions", "WatchEvent"},
+    f"{_GROUP}/v1beta1": _ANSWERS,
+}
+_ANY_VERSION = UNVERSIONED | {"CreateOptions", "UpdateOptions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,10 @@ class DeleteOptions:
     uid: str | None
     revision: str | None
     document: dict[str, Any] = field_(default_factory=dict)
+
+
+_PLAIN_WRITE = WriteOptions(False, "Warn", "")
+_PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
 
 
 def read_text(call: Call, name: str) -> str:
@@ -122,9 +136,6 @@ def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
         raise Invalid(kind, _GROUP, "", errors)
 
 
-_VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
-
-
 def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
     """Return the options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply.
 
@@ -134,18 +145,12 @@ def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOp
     if not query and not apply:
         return _PLAIN_WRITE
     manager, validation = read_text(call, "fieldManager"), read_text(call, "fieldValidation")
-    if "dryRun" in query:
-        return _make_write_options(kind, apply, "force" in query, manager, validation, query["dryRun"])
-    return _find_write_options(kind, apply, "force" in query, manager, validation)
+    return _make_write_options(kind, apply, "force" in query, manager, validation, tuple(query.get("dryRun", ())))
 
 
 @bounded_cache(256)  # clients have few managers
-def _find_write_options(kind: str, apply: bool, forced: bool, manager: str, validation: str) -> WriteOptions:
-    return _make_write_options(kind, apply, forced, manager, validation, ())
-
-
 def _make_write_options(
-    kind: str, apply: bool, forced: bool, manager: str, validation: str, dry: Sequence[str]
+    kind: str, apply: bool, forced: bool, manager: str, validation: str, dry: tuple[str, ...]
 ) -> WriteOptions:
     """Return the options of a write. forced: they have `force`. dry: the values of dryRun. Raises Invalid."""
     errors: list[FieldError] = []
@@ -160,9 +165,6 @@ def _make_write_options(
     return WriteOptions(dry_run, validation or "Warn", manager)
 
 
-_PLAIN_WRITE = WriteOptions(False, "Warn", "")
-
-
 def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
     """Return validated options of a list or watch.
 
@@ -172,9 +174,9 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
         return _PLAIN_LIST
     timeout, limit = integer_parameter(call, "timeoutSeconds"), integer_parameter(call, "limit") or 0
     labels, fields = parsed or _parse_selectors(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
-    revision, match, initial = read_text(call, "resourceVersion"), read_text(call, "resourceVersionMatch"), None
-    if "sendInitialEvents" in call.query:
-        initial = read_boolean(call, "sendInitialEvents")
+    revision, match, initial = read_text(call, "resourceVersion"), read_text(call, _MATCH), None
+    if _INITIAL in call.query:
+        initial = read_boolean(call, _INITIAL)
     # only the parameter counts: a real server validates options of paths with watch/ as those of a list
     watch = bool(read_boolean(call, "watch"))
     if watch and initial is None and not match and revision in ("", "0") and has("WatchList"):
@@ -190,7 +192,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
         bookmarks=bool(read_boolean(call, "allowWatchBookmarks")),
         initial=initial,
     )
-    _raise_invalid("ListOptions", _watch_errors(options) if watch else _list_errors(options))
+    _raise_invalid("ListOptions", [*(_watch_errors(options) if watch else _list_errors(options))])
     _check_fields(call, fields)
     if call.name and not fields.empty and fields.find_exact("metadata.name") != call.name:  # a path with watch/
         raise BadRequest("fieldSelector metadata.name doesn't match requested name")
@@ -210,10 +212,9 @@ def lists_first(call: Call) -> bool:
     """Return whether a watch must send the present objects and a bookmark after them."""
     if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
         return False
-    send_initial_events = call.query.get("sendInitialEvents")
-    if send_initial_events is not None:
-        return bool(read_boolean(call, "sendInitialEvents"))
-    return not read_text(call, "resourceVersionMatch") and read_text(call, "resourceVersion") in ("", "0")
+    if call.query.get(_INITIAL) is not None:
+        return bool(read_boolean(call, _INITIAL))
+    return not read_text(call, _MATCH) and read_text(call, "resourceVersion") in ("", "0")
 
 
 async def read_list_options(
@@ -226,9 +227,6 @@ async def read_list_options(
     return await api.off_loop.make_value(size * _SELECTOR, list_options, call)
 
 
-_PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
-
-
 def _check_fields(call: Call, selector: FieldSelector) -> None:
     strategy, selectable = call.kind.strategy, call.kind.strategy.list_selectable_fields(call.version)
     by_namespace = call.kind.namespaced or strategy.reads.by_namespace
@@ -239,45 +237,33 @@ def _check_fields(call: Call, selector: FieldSelector) -> None:
             raise BadRequest(strategy.explain_unselectable(name))
 
 
-_MATCH, _NOT_OLDER = "resourceVersionMatch", "NotOlderThan"
-
-
-def _list_errors(options: ListOptions) -> list[FieldError]:
-    errors = []
+def _list_errors(options: ListOptions) -> field.Errors:
     if options.match:
         if not options.revision:
-            errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden unless resourceVersion is provided"))
+            yield field.forbidden(_MATCH, f"{_MATCH} is forbidden unless resourceVersion is provided")
         if options.token:
-            errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
+            yield field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided")
         if options.match not in ("Exact", _NOT_OLDER):
-            errors.append(field.not_supported(_MATCH, options.match, ["Exact", _NOT_OLDER, ""]))
+            yield field.not_supported(_MATCH, options.match, ["Exact", _NOT_OLDER, ""])
         if options.match == "Exact" and options.revision == "0":
-            errors.append(field.forbidden(_MATCH, f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
+            yield field.forbidden(_MATCH, f'{_MATCH} "exact" is forbidden for resourceVersion "0"')
     if options.initial is not None:
-        errors.append(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-    return errors
+        yield field.forbidden(_INITIAL, f"{_INITIAL} is forbidden for list")
 
 
-def _watch_errors(options: ListOptions) -> list[FieldError]:
-    errors = []
+def _watch_errors(options: ListOptions) -> field.Errors:
     if options.initial is not None and options.match != _NOT_OLDER:
-        detail = f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"
-        errors.append(field.forbidden(_MATCH, detail))
+        yield field.forbidden(_MATCH, f"{_INITIAL} requires setting {_MATCH} to NotOlderThan")
     if options.initial is not None and not has("WatchList"):
-        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-        errors.append(field.forbidden("sendInitialEvents", detail))
+        detail = f"{_INITIAL} is forbidden for watch unless the WatchList feature gate is enabled"
+        yield field.forbidden(_INITIAL, detail)
     if options.match:
         if options.initial is None:
-            detail = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
-            errors.append(field.forbidden(_MATCH, detail))
+            yield field.forbidden(_MATCH, f"{_MATCH} is forbidden for watch unless {_INITIAL} is provided")
         if options.match != _NOT_OLDER:
-            errors.append(field.not_supported(_MATCH, options.match, [_NOT_OLDER]))
+            yield field.not_supported(_MATCH, options.match, [_NOT_OLDER])
         if options.token:
-            errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
-    return errors
-
-
-_POLICIES = ["Foreground", "Background", "Orphan", "nil"]
+            yield field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided")
 
 
 def read_delete_options(call: Call) -> DeleteOptions:
@@ -311,16 +297,6 @@ def _delete_query(call: Call) -> dict[str, Any]:
         "preconditions": {name: text for name in ("uid", "resourceVersion") if (text := read_text(call, name))} or None,
     }
     return {name: value for name, value in parameters.items() if value is not None}
-
-
-_POINT = re.compile(rb"[0-9][.eE]")
-# other kinds that the scheme of options knows by their versions, and those that it knows in all versions
-_ANSWERS = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
-_OTHER_KINDS = {
-    f"{_GROUP}/v1": _ANSWERS | {"GetOptions", "ListOptions", "PatchOptions", "WatchEvent"},
-    f"{_GROUP}/v1beta1": _ANSWERS,
-}
-_ANY_VERSION = UNVERSIONED | {"CreateOptions", "UpdateOptions"}
 
 
 def _delete_body(call: Call) -> dict[str, Any]:

@@ -101,13 +101,11 @@ def apply_patch(write: PatchWrite) -> None:
     if is_same:  # copied because the next stages change the new object
         patched = before.copy()
     patch_again = partial(read_again, call, write.media, chosen, before)
-    obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], patch_again)
-    steps.fit_namespace(call, obj["metadata"])
-    steps.fit_name(call, obj["metadata"])
+    obj = write.obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], patch_again)
+    steps.fit_to_path(write)
     _check_version(obj)
     if not (is_same and call.schema_valid and fieldmanager.is_settled(call, before)):  # else all owners stay
         fieldmanager.set_fields_of_changed(call, before, obj, chosen.manager)
-    write.obj = obj
 
 
 PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE,))
@@ -168,7 +166,7 @@ def read_patched(
     except (ValueError, schema.Malformed) as error:
         result = patch_again() if patch_again else patched
         is_number = isinstance(error, structs.NumberError) and patch.strategic is None
-        raise raise_unfit(call, patch, result, (is_number and _find_number_text(call, result)) or str(error)) from None
+        raise unfit_error(call, patch, result, (is_number and _find_number_text(call, result)) or str(error)) from None
     if repeated or unknown:
         findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
         check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
@@ -255,13 +253,13 @@ def check_fields(
     patched: returns the document for the error.
     """
     if findings and chosen.validation == "Strict":
-        raise raise_unfit(call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}")
+        raise unfit_error(call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 
 
-def raise_unfit(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
-    """Raise the error for a patch whose result is no object; it has the document (a strategic one as decoded)."""
+def unfit_error(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
+    """Return the error for a patch whose result is no object. It shows the document, or the decoded strategic patch."""
     text = _encode_patched(call, patched) if patch.strategic is None else gotext.format_plain(patch.strategic)
     return Invalid("", "", "", [invalid("patch", text, reason)])
 

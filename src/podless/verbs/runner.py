@@ -92,14 +92,6 @@ async def parse_body(api: API, call: Call) -> None:
         call.body = read if read is not None else await worker.parse_yaml(body)
 
 
-async def _parse_body(api: API, write: Write) -> None:
-    await parse_body(api, write.call)
-
-
-def _has_long_body(write: Write) -> bool:
-    return len(write.call.body) > _MAX_YAML
-
-
 W = TypeVar("W", bound=Write)
 V = TypeVar("V", bound=Write, contravariant=True)
 Work = Callable[[W], None]
@@ -143,7 +135,9 @@ class _StageGroup(Generic[W]):
         return write.call.kind.webhook is not None or OffLoop.is_long(self.estimate_cost(write))
 
 
-PARSE: Final = AwaitedStage[Write](_parse_body, _has_long_body, rare=True)
+PARSE: Final = AwaitedStage[Write](
+    lambda api, write: parse_body(api, write.call), lambda write: len(write.call.body) > _MAX_YAML, rare=True
+)
 
 
 class Stages(Generic[W]):

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from podless.auth.attributes import AccessDenied, Attributes
-from podless.codec import gotext, sentfloats
-from podless.codec.gotext import Literal
-from podless.fields import managers
+from podless.codec import gotext
 from podless.fields.compare import find_replaced
-from podless.kinds import bodies, validation
+from podless.kinds import bodies
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Strategy
-from podless.meta import errors, objectmeta
+from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
-from podless.meta.field import FieldError, forbidden, invalid
+from podless.meta.field import FieldError, forbidden
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -28,8 +24,8 @@ from podless.verbs.runner import AwaitedStage, Write, is_short
 
 _SERVER_FIELDS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_NAMESPACED = "not allowed on this type"
-_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
-_MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
+_GROUPED = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # built-in groups whose keys in etcd contain the group
+_ETCD_PATHS = {"services": "services/specs"}
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
@@ -77,13 +73,6 @@ def fit_name(call: Call, metadata: Object) -> None:
         raise BadRequest(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
 
 
-def generate_name(metadata: Object) -> None:
-    """Set a name from generateName if there is none."""
-    prefix = metadata.get("generateName") or ""
-    if not metadata.get("name") and prefix:
-        metadata["name"] = prefix[:_MAX_PREFIX] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
-
-
 def strip_server_fields(metadata: Object) -> None:
     """Remove the fields that only the server sets on a new object."""
     if not _SERVER_FIELDS.isdisjoint(metadata):
@@ -93,43 +82,12 @@ def strip_server_fields(metadata: Object) -> None:
         metadata["creationTimestamp"] = None
 
 
-def identify_object(kind: Kind, metadata: Object) -> None:
+def set_server_fields(kind: Kind, metadata: Object) -> None:
     """Set the fields that only the server sets on a new object."""
     metadata["uid"] = objectmeta.make_uid()
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.has_generation:
         metadata["generation"] = 1
-
-
-def check_new_revision(write: Write) -> None:
-    """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
-    if write.options.dry_run:
-        return
-    text = write.obj["metadata"].pop("resourceVersion", None)
-    if not text:
-        return
-    try:
-        revision = gotext.parse_uint(text)
-    except ValueError:
-        return
-    if revision:
-        raise Internal("resourceVersion should not be set on objects to be created")
-
-
-def keep_metadata(metadata: Object, old: Object) -> None:
-    """Restore metadata that an update may omit or may not change."""
-    metadata["resourceVersion"] = old["resourceVersion"]
-    metadata["creationTimestamp"] = old.get("creationTimestamp")  # null if another program wrote the object to etcd
-    if "uid" in old and not metadata.get("uid"):
-        metadata["uid"] = old["uid"]
-    if "deletionTimestamp" in old:  # an omitted or invalid deletionTimestamp; another time stays and is rejected later
-        metadata["deletionTimestamp"] = old["deletionTimestamp"]
-    if "deletionGracePeriodSeconds" in old and metadata.get("deletionGracePeriodSeconds") is None:
-        metadata["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
-    if "generation" in old:
-        metadata["generation"] = old["generation"]
-    else:
-        metadata.pop("generation", None)
 
 
 def read_revision(metadata: Object) -> int:
@@ -139,25 +97,6 @@ def read_revision(metadata: Object) -> int:
         return gotext.parse_uint(resource_version) if resource_version else 0
     except ValueError as error:
         raise Internal(str(error)) from None
-
-
-def check_revision(call: Call, metadata: Object, revision: int) -> None:
-    """Check that the client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
-    requested = read_revision(metadata)
-    kind = call.kind
-    if not requested:
-        if kind.strategy.allow_unconditional_update:
-            return
-        missing = invalid(
-            "metadata.resourceVersion", 0 if has("ValuesAsJSON") else Literal("0x0"), "must be specified for an update"
-        )
-        raise Invalid(kind.plural, kind.group, call.name, [missing])
-    if requested != revision:
-        raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
-
-
-_GROUPED = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # built-in groups whose keys in etcd contain the group
-_ETCD_PATHS = {"services": "services/specs"}
 
 
 def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) -> None:
@@ -200,64 +139,10 @@ def fit_to_path(write: Write) -> None:
     fit_name(write.call, write.obj["metadata"])
 
 
-def validate_new(write: Write) -> None:
-    """Validate the new object, prune it if nothing else needs its unknown fields, and add warnings. Raises Invalid."""
-    call, obj = write.call, write.obj
-    kind, version = call.kind, call.version
-    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj)):
-        raise_invalid(kind, obj, errors)
-    errors = validation.validate_new(kind, version, obj, call.floats, schema_valid=call.schema_valid)
-    if errors or write.refused:
-        raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.prune_late and not write.validating:
-        prune_late(write)
-    call.warnings += kind.strategy.list_warnings(version, obj, None)
-
-
 def prune_late(write: Write) -> None:
     """Drop the unknown fields of an object that was validated with them."""
     if not write.call.schema_valid:
         write.call.kind.strategy.drop_unknown_fields(write.call.version, write.obj)
-
-
-def validate_changed(write: Write) -> None:
-    """Update the generation, set managedFields and validate. Raises Invalid."""
-    call, obj, old = write.call, write.obj, write.old
-    assert old is not None
-    kind, version, subresource = call.kind, call.version, call.subresource
-    strategy, metadata = kind.strategy.for_subresource(subresource) if subresource else kind.strategy, obj["metadata"]
-    if strategy.has_generation and subresource != "status" and _is_changed(call, strategy, obj, old):
-        metadata["generation"] = metadata.get("generation", 0) + 1
-    else:
-        managers.settle_times(obj, old)
-    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj, old)):
-        raise_invalid(kind, obj, errors)
-    errors = validation.validate_change(
-        kind, version, obj, old, call.warnings, call.floats, subresource=subresource, schema_valid=call.schema_valid
-    )
-    if errors or write.refused:
-        raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.prune_late and not write.validating:
-        prune_late(write)
-    if subresource in ("", "scale"):
-        call.warnings += kind.strategy.list_warnings(version, obj, old)
-    elif subresource == "status":
-        call.warnings += strategy.list_status_warnings(obj)
-
-
-def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
-    # 1.0 in place of 1 is a change, but a number past int64 is a float for Go in the store, too. The decoder reads
-    # those below 2**64 as integers, and larger ones as floats
-    floats = [sent for sent in call.floats if not gotext.MAX_INT64 < sent[1] <= gotext.MAX_UINT64]
-    if not floats:
-        return strategy.increases_generation(call.version, obj, old)
-    with sentfloats.as_sent(obj, floats):
-        return strategy.increases_generation(call.version, obj, old)
-
-
-def needs_webhook(write: Write) -> bool:
-    """Return whether only a webhook can convert objects of the kind."""
-    return write.call.kind.webhook is not None
 
 
 def _needs_stored(write: Write) -> bool:

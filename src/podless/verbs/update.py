@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from podless.cache.entry import Entry
-from podless.kinds import view
+from podless.codec import gotext, sentfloats
+from podless.codec.gotext import Literal
+from podless.fields import managers
+from podless.kinds import validation, view
+from podless.kinds.strategy import Strategy
+from podless.meta import errors
+from podless.meta.errors import Conflict, Invalid
+from podless.meta.field import invalid
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import protobuf
@@ -37,6 +44,16 @@ async def update_object(api: API, call: Call) -> Single:
         metadata.pop("resourceVersion", None)
     write.base = write.obj
     return await insert_object(api, write, MAKE)
+
+
+async def finalize_object(api: API, call: Call) -> Single:
+    """Replace the metadata and spec.finalizers of a namespace; it is removed if it is deleted and keeps none.
+
+    Raises as `update_object` does.
+    """
+    write = Write(call, options.read_write_options(call, "UpdateOptions"))
+    await READ_FINALIZED.run(api, write)
+    return await rewrite_object(api, write, UPDATE)
 
 
 async def _creates_object(api: API, call: Call) -> bool:
@@ -78,6 +95,11 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     return Next(write.obj, write.along, write.stored) if write.stored is not None else AttemptOutcome.KEEP
 
 
+def _needs_webhook(write: Write) -> bool:
+    """Return whether only a webhook can convert objects of the kind."""
+    return write.call.kind.webhook is not None
+
+
 async def _convert_stored(api: API, write: Write) -> None:
     if write.entry is not None:
         await api.converter.prepare_entries(write.call.kind, write.call.version, [write.entry])
@@ -109,7 +131,17 @@ def replace_object(write: Write) -> None:
 def check_revision(write: Write) -> None:
     """Check that the client's resourceVersion equals the object's. Raises Invalid, Conflict or Internal."""
     assert write.entry is not None
-    steps.check_revision(write.call, write.obj["metadata"], write.entry.revision)
+    call, kind = write.call, write.call.kind
+    requested = steps.read_revision(write.obj["metadata"])
+    if not requested:
+        if kind.strategy.allow_unconditional_update:
+            return
+        missing = invalid(
+            "metadata.resourceVersion", 0 if has("ValuesAsJSON") else Literal("0x0"), "must be specified for an update"
+        )
+        raise Invalid(kind.plural, kind.group, call.name, [missing])
+    if requested != write.entry.revision:
+        raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
 
 
 def keep_server_fields(write: Write) -> None:
@@ -118,7 +150,7 @@ def keep_server_fields(write: Write) -> None:
     assert old is not None
     kind, version, subresource = call.kind, call.version, call.subresource
     strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
-    steps.keep_metadata(obj["metadata"], old["metadata"])
+    _keep_metadata(obj["metadata"], old["metadata"])
     if not kind.custom:
         drop_gated(kind.struct_of(version), obj, old)
     status = obj.get("status")
@@ -130,6 +162,57 @@ def keep_server_fields(write: Write) -> None:
         strategy.prepare_update(version, obj, old)
     if subresource or obj.get("status") is not status:
         call.schema_valid = False  # another status has not been validated
+
+
+def _keep_metadata(metadata: Object, old: Object) -> None:
+    """Restore metadata that an update may omit or may not change."""
+    metadata["resourceVersion"] = old["resourceVersion"]
+    metadata["creationTimestamp"] = old.get("creationTimestamp")  # null if another program wrote the object to etcd
+    if "uid" in old and not metadata.get("uid"):
+        metadata["uid"] = old["uid"]
+    if "deletionTimestamp" in old:  # an omitted or invalid deletionTimestamp; another time stays and is rejected later
+        metadata["deletionTimestamp"] = old["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in old and metadata.get("deletionGracePeriodSeconds") is None:
+        metadata["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
+    if "generation" in old:
+        metadata["generation"] = old["generation"]
+    else:
+        metadata.pop("generation", None)
+
+
+def validate_changed(write: Write) -> None:
+    """Update the generation, set managedFields and validate. Raises Invalid."""
+    call, obj, old = write.call, write.obj, write.old
+    assert old is not None
+    kind, version, subresource = call.kind, call.version, call.subresource
+    strategy, metadata = kind.strategy.for_subresource(subresource) if subresource else kind.strategy, obj["metadata"]
+    if strategy.has_generation and subresource != "status" and _is_changed(call, strategy, obj, old):
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    else:
+        managers.settle_times(obj, old)
+    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj, old)):
+        steps.raise_invalid(kind, obj, errors)
+    errors = validation.validate_change(
+        kind, version, obj, old, call.warnings, call.floats, subresource=subresource, schema_valid=call.schema_valid
+    )
+    if errors or write.refused:
+        steps.raise_invalid(kind, obj, [*write.refused, *errors])
+    if write.prune_late and not write.validating:
+        steps.prune_late(write)
+    if subresource in ("", "scale"):
+        call.warnings += kind.strategy.list_warnings(version, obj, old)
+    elif subresource == "status":
+        call.warnings += strategy.list_status_warnings(obj)
+
+
+def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
+    # 1.0 in place of 1 is a change, but a number past int64 is a float for Go in the store, too. The decoder reads
+    # those below 2**64 as integers, and larger ones as floats
+    floats = [sent for sent in call.floats if not gotext.MAX_INT64 < sent[1] <= gotext.MAX_UINT64]
+    if not floats:
+        return strategy.increases_generation(call.version, obj, old)
+    with sentfloats.as_sent(obj, floats):
+        return strategy.increases_generation(call.version, obj, old)
 
 
 def note_result(write: Write) -> None:
@@ -144,14 +227,14 @@ def change_stages(*change: Work[W] | AwaitedStage[W], first: Sequence[AwaitedSta
     """Return the stages of a change of an existing object. change: stages of the verb. first: those before all."""
     return Stages[W](
         *first,
-        AwaitedStage(_convert_stored, steps.needs_webhook, rare=True),
+        AwaitedStage(_convert_stored, _needs_webhook, rare=True),
         load_old,
         *change,
         steps.drop_owners_repeated_by_admission,
         check_revision,
         keep_server_fields,
         admit.ALLOCATE,
-        ValidationStage(steps.validate_changed),
+        ValidationStage(validate_changed),
         admit.VALIDATE,
         note_result,
         *steps.STORED,
@@ -159,6 +242,9 @@ def change_stages(*change: Work[W] | AwaitedStage[W], first: Sequence[AwaitedSta
 
 
 READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
+READ_FINALIZED: Final = Stages[Write](
+    PARSE, steps.read_body, lambda write: steps.fit_name(write.call, write.obj["metadata"])
+)
 UPDATE: Final = change_stages(replace_object, admit.MUTATE)
 
 

@@ -35,7 +35,7 @@ from podless.verbs.apply import ApplyWrite
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import check_fields, media_type, prepare_patch, raise_unfit
+from podless.verbs.patch import check_fields, media_type, prepare_patch, unfit_error
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
 from podless.verbs.update import change_stages, rewrite_object
 
@@ -363,7 +363,7 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
         try:
             patched = _decode_scale(prepared.apply(before), findings)
         except ValueError as error:
-            raise raise_unfit(scale_call, prepared, show_document(), str(error)) from None
+            raise unfit_error(scale_call, prepared, show_document(), str(error)) from None
         check_fields(scale_call, prepared, chosen, show_document, findings)
         return patched
 
