@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.admission.calls import ACCEPT, MAX_WARNINGS, STATUS, TICK, CallFailed, Verdict
 from podless.admission.subject import AdmissionSubject
-from podless.apis.admissionregistration.validation.webhooks import check_hook
+from podless.apis.admissionregistration.webhookconfigurations import validate_hook
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.hooks import CONVERT, SUBRESOURCE, VALIDATE
@@ -33,7 +33,7 @@ def check_declaration(declared: Mapping[str, Any]) -> None:
     if declared["kind"] in (CONVERT, SUBRESOURCE):
         return
     try:
-        errors = check_hook(declared["given"])
+        errors = validate_hook(declared["given"])
     except (AttributeError, KeyError, TypeError):
         raise ValueError(f"hook {declared['name']}: an option has a value of the wrong type") from None
     if errors:
