@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.codec import quantity
-from podless.meta import gvk, labelselector, names, objectmeta, selectors
+from podless.meta import gvk, names, objectmeta, selectors, validation
 from podless.meta.errors import BadRequest
 from podless.structs import gotypes, protobuf, structs
 from podless.structs.structfiles import load_struct
@@ -93,7 +93,7 @@ def test_faults_count_values_as_they_are_kept() -> None:
 
 def test_label_selectors_of_objects() -> None:
     assert_linear(
-        lambda selector: labelselector.validate_selector(selector, "s"),
+        lambda selector: validation.validate_selector(selector, "s"),
         lambda size: {
             "matchLabels": {f"k{n}": "_" for n in range(size)},
             "matchExpressions": [{"key": "_", "operator": "In", "values": ["_"] * size}],

@@ -162,10 +162,10 @@ def is_dual_stack(texts: list[str]) -> bool:
 
 def dual_stack_fault(texts: Sequence[str]) -> str:
     """Return the error of Kubernetes' check for both families, or "": one of the addresses is invalid."""
-    invalid = next((index for index, text in enumerate(texts) if parse_address(text) is None), None)
-    return (
-        "" if invalid is None else f"failed to check for dual stack with error:invalid IP[{invalid}]: {texts[invalid]}"
-    )
+    for index, text in enumerate(texts):
+        if parse_address(text) is None:
+            return f"failed to check for dual stack with error:invalid IP[{index}]: {text}"
+    return ""
 
 
 def _is_strict(text: str) -> bool:

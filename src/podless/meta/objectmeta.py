@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import ne
 from typing import Any
@@ -108,16 +109,9 @@ def validate_metadata(
         errors += _validate_namespace(namespace or "", namespaced, f"{path}.namespace")
     if get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
-    if value := get("labels"):
-        errors += check_labels(value, f"{path}.labels")
-    if value := get("annotations"):
-        errors += check_annotations(value, f"{path}.annotations")
-    if value := get("ownerReferences"):
-        errors += check_owners(value, f"{path}.ownerReferences")
-    if value := get("finalizers"):
-        errors += check_finalizers(value, f"{path}.finalizers")
-    if value := get("managedFields"):
-        errors += check_managed_fields(value, f"{path}.managedFields")
+    for field_name, check in _CHECKS:
+        if value := get(field_name):
+            errors += check(value, f"{path}.{field_name}")
     return errors
 
 
@@ -134,8 +128,10 @@ def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError
     and once more for the kind itself, so it reports these causes twice.
     """
     errors: list[FieldError] = []
-    if old.get("deletionTimestamp") is not None:
-        errors += _no_new_finalizers(new.get("finalizers") or [], old.get("finalizers") or [], "metadata.finalizers")
+    finalizers, old_finalizers = new.get("finalizers") or (), old.get("finalizers") or ()
+    if old.get("deletionTimestamp") is not None and (added := set(finalizers) - set(old_finalizers)):
+        text = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        errors.append(field.forbidden("metadata.finalizers", f"{text} {gotext.format_strings(sort_texts(added))}"))
     if not new.get("resourceVersion"):
         errors.append(field.invalid("metadata.resourceVersion", "", "must be specified for an update"))
     if new.get("generation", 0) < old.get("generation", 0):
@@ -145,10 +141,10 @@ def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError
         value = new.get(name, empty)
         if value != old.get(name, empty):
             errors.append(field.invalid(f"metadata.{name}", Named(value) if name == "uid" else value, IMMUTABLE))
-    errors += check_labels(new.get("labels") or {}, "metadata.labels")
-    errors += check_annotations(new.get("annotations") or {}, "metadata.annotations")
-    errors += check_owners(new.get("ownerReferences") or [], "metadata.ownerReferences")
-    return errors + check_managed_fields(new.get("managedFields") or [], "metadata.managedFields")
+    for name, check in _CHECKS:
+        if name != "finalizers" and (value := new.get(name)):
+            errors += check(value, f"metadata.{name}")
+    return errors
 
 
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
@@ -176,14 +172,11 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
         size += len(key) + len(value)
         if texts := _check_label_key(key.lower()):
             errors += field.invalid_details(path, key, texts)
-    if size * _LONGEST_CHAR > MAX_ANNOTATIONS and _measure_texts(items) > MAX_ANNOTATIONS:
-        errors.append(field.too_long(path, MAX_ANNOTATIONS))
+    if size * _LONGEST_CHAR > MAX_ANNOTATIONS:
+        size = sum(len(key.encode()) + len(value.encode()) for key, value in each(items).items())
+        if size > MAX_ANNOTATIONS:
+            errors.append(field.too_long(path, MAX_ANNOTATIONS))
     return errors
-
-
-def _measure_texts(items: dict[str, str]) -> int:
-    """Return the bytes of keys and values."""
-    return sum(len(key.encode()) + len(value.encode()) for key, value in each(items).items())
 
 
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
@@ -296,6 +289,15 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
 
 
+_CHECKS: Sequence[tuple[str, Callable[[Any, str], list[FieldError]]]] = (
+    ("labels", check_labels),
+    ("annotations", check_annotations),
+    ("ownerReferences", check_owners),
+    ("finalizers", check_finalizers),
+    ("managedFields", check_managed_fields),
+)
+
+
 @bounded_cache(4096)
 def _check_label_key(key: str) -> tuple[str, ...]:
     """Return the faults of a label key. Cached, because few keys are used again and again."""
@@ -307,8 +309,7 @@ def _validate_namespace(namespace: str, namespaced: bool, path: str) -> list[Fie
         return [field.forbidden(path, "not allowed on this type")] if namespace else []
     if not namespace:
         return [field.required(path)]
-    texts = names.check_label_name(namespace)
-    return field.invalid_details(path, namespace, texts) if texts else []
+    return field.invalid_details(path, namespace, names.check_label_name(namespace))
 
 
 def _validate_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
@@ -337,14 +338,6 @@ def _disallowed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
         return []
     decoded = structs.decode_struct(OWNER_REFERENCE, reference)
     return [field.invalid(path, decoded, "/v1, Kind=Event is disallowed from being an owner")]
-
-
-def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:
-    extra = sort_texts(set(new) - set(old))
-    if not extra:
-        return []
-    text = "no new finalizers can be added if the object is being deleted, found new finalizers"
-    return [field.forbidden(path, f"{text} {gotext.format_strings(extra)}")]
 
 
 _random_uids: list[bytes] = []  # random bytes of the next uids: one system call serves many

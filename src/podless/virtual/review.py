@@ -24,7 +24,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind
-from podless.meta import field, labelselector, selectors
+from podless.meta import field, selectors, validation
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -205,9 +205,9 @@ def _selector_errors(resource: Object) -> field.Errors:
 
 def _requirement_errors(requirement: Object, path: str, *, label: bool) -> list[FieldError]:
     if label:
-        return [*labelselector.requirement_errors(requirement, path, any_operator=True)]
+        return [*validation.validate_requirement(requirement, path, any_operator=True)]
     missing = [] if requirement.get("key") else [field.required(f"{path}.key", "must be specified")]
-    return missing + labelselector.operator_errors(requirement, path, any_operator=True)
+    return [*missing, *validation.validate_operator(requirement, path, any_operator=True)]
 
 
 def _subject_errors(spec: Object) -> list[FieldError]:

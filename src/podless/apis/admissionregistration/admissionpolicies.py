@@ -15,7 +15,8 @@ from podless.codec import serializer
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
-from podless.meta import conditions, field, jsonpath, labelselector, names
+from podless.meta import field, jsonpath, names
+from podless.meta.validation import validate_conditions, validate_selector
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, has
@@ -82,7 +83,7 @@ class PolicyStrategy(rules.ExpressionStrategy, _SpecStrategy):
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         status = obj.get("status") or {}
-        yield from conditions.validate_conditions(status.get("conditions"), "status.conditions")
+        yield from validate_conditions(status.get("conditions"), "status.conditions")
         for index, warning in enumerate(each((status.get("typeChecking") or {}).get("expressionWarnings") or [])):
             path, reference = f"status.typeChecking.expressionWarnings[{index}]", warning["fieldRef"].strip()
             if not warning["warning"]:
@@ -127,7 +128,7 @@ def _validate_params(params: Object, path: str) -> field.Errors:
     name, selector = params.get("name") or "", params.get("selector")
     yield from field.invalid_details(f"{path}.name", name, names.path_segment(name) if name else ())
     if selector is not None:
-        yield from labelselector.validate_selector(selector, f"{path}.selector")
+        yield from validate_selector(selector, f"{path}.selector")
     if name and selector is not None:
         yield from (field.forbidden(f"{path}.{field_name}", _EXCLUSIVE) for field_name in ("name", "selector"))
     if not name and selector is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy, ValidationCost
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -89,7 +89,7 @@ def validate_matching(matching: Object, path: str) -> field.Errors:
     yield from require_choice(matching, "matchPolicy", MATCH_POLICIES, path)
     for name in ("namespaceSelector", "objectSelector"):
         selector, at = matching.get(name), f"{path}.{name}"
-        yield from [field.required(at)] if selector is None else labelselector.validate_selector(selector, at)
+        yield from [field.required(at)] if selector is None else validation.validate_selector(selector, at)
     for name in ("resourceRules", "excludeResourceRules"):
         for index, rule in enumerate(each(matching.get(name) or [])):
             yield from _validate_named(rule, f"{path}.{name}[{index}]")

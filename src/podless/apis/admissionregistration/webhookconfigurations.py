@@ -10,7 +10,7 @@ from podless.apis.apiextensions.definition.webhook import REVIEWS, check_address
 from podless.apis.shared.literal import LiteralStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -79,7 +79,7 @@ def _validate_call(webhook: Object, path: str, effects: tuple[str, ...]) -> fiel
     if not 1 <= seconds <= 30:
         yield field.invalid(f"{path}.timeoutSeconds", seconds, "the timeout value must be between 1 and 30 seconds")
     for name in ("namespaceSelector", "objectSelector"):
-        yield from labelselector.validate_selector(webhook.get(name) or {}, f"{path}.{name}")
+        yield from validation.validate_selector(webhook.get(name) or {}, f"{path}.{name}")
     yield from field.one_of(f"{path}.reinvocationPolicy", webhook.get("reinvocationPolicy"), rules.REINVOCATIONS)
 
 

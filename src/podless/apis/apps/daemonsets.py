@@ -9,7 +9,7 @@ from podless.apis.shared import checks, workloads
 from podless.codec import gotext
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ValidationCost
-from podless.meta import field, labelselector
+from podless.meta import field, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
@@ -73,7 +73,7 @@ class DaemonSetStrategy(workloads.ReplicasStrategy):
 
     def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
         selector, pod = spec.get("selector"), spec["template"]
-        yield from labelselector.validate_selector(selector or {}, "spec.selector")
+        yield from validation.validate_selector(selector or {}, "spec.selector")
         yield from workloads.validate_matches(workloads.parse_selector(selector), pod)
         if selector is not None and workloads.is_empty(selector):
             yield field.invalid("spec.selector", selector, "empty selector is invalid for daemonset")

@@ -12,7 +12,7 @@ from podless.codec import serializer
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -159,7 +159,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     if selector is None:
         errors.append(field.required("spec.selector"))
     else:
-        errors += labelselector.validate_selector(selector, "spec.selector")
+        errors += validation.validate_selector(selector, "spec.selector")
     return [*errors, *workloads.validate_matches(workloads.parse_selector(selector), pod)]
 
 

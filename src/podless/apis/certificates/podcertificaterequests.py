@@ -13,9 +13,9 @@ from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
-from podless.meta.conditions import find_true, validate_conditions
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import check_annotations
+from podless.meta.validation import find_true, validate_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each

@@ -9,7 +9,7 @@ from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy, ValidationCost
-from podless.meta import addresses, field, labelselector, names
+from podless.meta import addresses, field, names, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -37,7 +37,7 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj["spec"]
-        yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
+        yield from validation.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
         for side, peer_field in _SIDES:
             for number, rule in enumerate(each(spec.get(side) or ())):
                 path = f"spec.{side}[{number}]"
@@ -95,7 +95,7 @@ def _validate_peer(peer: Object, path: str) -> field.Errors:
         if name == "ipBlock":
             yield from _validate_ip_block(peer[name], f"{path}.ipBlock")
         else:
-            yield from labelselector.validate_selector(peer[name], f"{path}.{name}")
+            yield from validation.validate_selector(peer[name], f"{path}.{name}")
     if not set_fields:
         yield field.required(path, "must specify a peer")
     elif len(set_fields) > 1 and "ipBlock" in set_fields:

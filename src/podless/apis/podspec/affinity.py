@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -121,7 +121,7 @@ def _pod_term(term: Object, path: str, options: PodOptions) -> field.Errors:
 
 def selector_errors(selector: Object, path: str, *, any_value: bool) -> field.Errors:
     """Validate a label selector. any_value: accept values in expressions that no label can have."""
-    for error in labelselector.validate_selector(selector, path):
+    for error in validation.validate_selector(selector, path):
         if not (any_value and ".values[" in error.field):
             yield error
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.codec import quantity
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -34,7 +34,7 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
     if claim_spec.get("selector") is not None:
-        yield from labelselector.validate_selector(claim_spec["selector"], f"{path}.selector")
+        yield from validation.validate_selector(claim_spec["selector"], f"{path}.selector")
     yield from validate_access_modes(modes, f"{path}.accessModes")
     yield from _validate_storage(((claim_spec.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from _validate_class(claim_spec, path, "storageClassName")

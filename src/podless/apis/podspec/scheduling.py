@@ -9,7 +9,7 @@ from podless.apis.podspec import affinity
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -93,7 +93,7 @@ def validate_spread(spread: list[Object], path: str, options: PodOptions) -> fie
             _validate_legacy_keys(at, keys, selector) if separate else affinity.label_keys(at, keys, (), selector)
         )
         if selector is not None and not options.spread_selectors:
-            yield from labelselector.validate_selector(selector, f"{at}.labelSelector")
+            yield from validation.validate_selector(selector, f"{at}.labelSelector")
 
 
 def _topology_pair(constraint: Object) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def bad_selectors(spec: Object) -> bool:
     """Return whether a pod has spread constraints with invalid selectors."""
     topology_spread_constraints = spec.get("topologySpreadConstraints") or ()
     return any(
-        constraint.get("labelSelector") is not None and labelselector.validate_selector(constraint["labelSelector"], "")
+        constraint.get("labelSelector") is not None and validation.validate_selector(constraint["labelSelector"], "")
         for constraint in each(topology_spread_constraints)
     )
 

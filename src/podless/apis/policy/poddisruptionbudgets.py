@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
-from podless.meta import conditions, field, labelselector, names
+from podless.meta import field, names, validation
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 
@@ -34,13 +34,13 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
             if value is not None:
                 yield from checks.validate_int_or_percent(f"spec.{name}", value)
                 yield from checks.validate_at_most_all(f"spec.{name}", value)
-        yield from labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
+        yield from validation.validate_selector(spec.get("selector") or {}, "spec.selector")
         policy = spec.get("unhealthyPodEvictionPolicy")
         yield from field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         status = obj["status"]
-        yield from conditions.validate_conditions(status.get("conditions"), "status.conditions")
+        yield from validation.validate_conditions(status.get("conditions"), "status.conditions")
         yield from checks.all_nonnegative(status, "status", _COUNTS)
 
 

@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ValidationCost
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -64,7 +64,7 @@ def _validate_aggregation(aggregation: Object) -> field.Errors:
         yield field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
         return
     for index, selector in enumerate(each(cluster_role_selectors)):
-        if errors := labelselector.validate_selector(selector, f"{path}[{index}]"):
+        if errors := validation.validate_selector(selector, f"{path}[{index}]"):
             yield from errors
             yield field.invalid(f"{path}[{index}]", None, "invalid label selector.")
 

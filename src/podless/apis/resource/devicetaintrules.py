@@ -8,7 +8,7 @@ from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
-from podless.meta.conditions import validate_conditions
+from podless.meta.validation import validate_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 

@@ -12,7 +12,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
-from podless.meta import field, labelselector, names, selectors
+from podless.meta import field, names, selectors, validation
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.meta.selectors import LabelSelector
@@ -149,7 +149,7 @@ def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldE
     selector = spec.get("selector")
     if selector is None:
         return [field.required("spec.selector")], selectors.NOTHING
-    errors = labelselector.validate_selector(selector, "spec.selector")
+    errors = validation.validate_selector(selector, "spec.selector")
     if is_empty(selector):
         errors.append(field.invalid("spec.selector", selector, empty))
     parsed = parse_selector(selector)

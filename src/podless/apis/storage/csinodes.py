@@ -9,7 +9,7 @@ from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy, ValidationCost
 from podless.meta import field, names
-from podless.meta.conditions import validate_reason
+from podless.meta.validation import validate_reason
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has

@@ -7,7 +7,7 @@ from podless.apis.shared.checks import immutable_error, validate_immutable_field
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Version
-from podless.meta import field, labelselector, names
+from podless.meta import field, names, validation
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 
@@ -19,7 +19,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         topology, name, amount = obj.get("nodeTopology"), obj["storageClassName"], obj.get("capacity")
-        yield from labelselector.validate_selector(topology or {}, "nodeTopology")
+        yield from validation.validate_selector(topology or {}, "nodeTopology")
         yield from field.invalid_details("storageClassName", name, names.check_subdomain(name))
         if amount is not None and quantity.parse_nanos(amount) < 0:
             yield field.invalid("capacity", amount, "must be greater than or equal to 0")

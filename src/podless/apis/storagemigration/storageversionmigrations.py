@@ -7,8 +7,8 @@ from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names
-from podless.meta.conditions import find_true, validate_conditions
 from podless.meta.objectmeta import IMMUTABLE
+from podless.meta.validation import find_true, validate_conditions
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 

@@ -35,7 +35,7 @@ _FILTER = compile_late(rf"""\[\?\(([^"')\n]*+(?:{_QUOTED}[^)\n]*+)?+)\)""")  # a
 
 
 class TemplateParser:
-    """Parses a parse_template: text, and actions in braces. Raises ValueError for a malformed one."""
+    """Parses a template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
         self.text = each(text)
@@ -72,7 +72,7 @@ class TemplateParser:
                 self.pos += 1
                 return steps
             if ahead == "[?(":
-                steps.append(self.filter())
+                steps.append(self.parse_filter())
             elif ahead[:2] == "..":
                 if after_descent:
                     raise ValueError("invalid multiple recursive descent")
@@ -134,7 +134,7 @@ class TemplateParser:
             return _parse_nested(f".{key[1]}")
         return [parse_array(text)]
 
-    def filter(self) -> Step:
+    def parse_filter(self) -> Step:
         """Parse a filter: operand, operator and operand."""
         text = self.take_match(_FILTER, "unterminated filter")[1]
         if self.text[self.pos : self.pos + 1] != "]":

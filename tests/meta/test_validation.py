@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.meta import conditions
+from podless.meta import validation
 
 GOOD: dict[str, Any] = {
     "type": "Ready",
@@ -33,18 +33,18 @@ GOOD: dict[str, Any] = {
     ],
 )
 def test_errors(given: dict[str, Any], path: str) -> None:
-    found = [error.field for error in conditions.validate_conditions([{**GOOD, **given}], "status.conditions")]
+    found = [error.field for error in validation.validate_conditions([{**GOOD, **given}], "status.conditions")]
     assert found == ([f"status.conditions[0].{path}"] if path else [])
 
 
 def test_one_of_each_type() -> None:
-    assert [str(error) for error in conditions.validate_conditions([GOOD, GOOD], "c")] == [
+    assert [str(error) for error in validation.validate_conditions([GOOD, GOOD], "c")] == [
         'c[1].type: Duplicate value: "Ready"'
     ]
 
 
 def test_missing_fields_must_be_set() -> None:
-    found = conditions.validate_conditions([{"type": "Ready", "status": "", "reason": ""}], "c")
+    found = validation.validate_conditions([{"type": "Ready", "status": "", "reason": ""}], "c")
     assert [str(error) for error in found] == [
         'c[0].status: Unsupported value: "": supported values: "False", "True", "Unknown"',
         "c[0].lastTransitionTime: Required value: must be set",
@@ -53,6 +53,6 @@ def test_missing_fields_must_be_set() -> None:
 
 
 def test_the_first_true_one_of_some_types() -> None:
-    assert conditions.find_true([GOOD, {**GOOD, "type": "Failed"}], "Failed", "Ready") == "Failed"
-    assert conditions.find_true([{**GOOD, "status": "False"}], "Ready") == ""
-    assert conditions.find_true(None, "Ready") == ""
+    assert validation.find_true([GOOD, {**GOOD, "type": "Failed"}], "Failed", "Ready") == "Failed"
+    assert validation.find_true([{**GOOD, "status": "False"}], "Ready") == ""
+    assert validation.find_true(None, "Ready") == ""

@@ -1,14 +1,21 @@
-"""Validates lists of metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
+"""Validates metav1.LabelSelector and metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
+from podless.codec.gotext import Named
 from podless.meta import field, names
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.sorting import sort_keys
 
+_NEEDS_VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
+_NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
+_VALUES_NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _STATUSES = ("False", "True", "Unknown")
 _MAX_REASON, _MAX_MESSAGE = 1024, 32768  # maximum bytes
 _REASON = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*+(?<![,:]))?")
@@ -19,6 +26,40 @@ _REASON_TEXT = (
     "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is "
     "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
 )
+
+
+def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
+    """Validate a LabelSelector. meta/selectors.py matches it."""
+    errors: list[FieldError] = []
+    labels_path = f"{path}.matchLabels"
+    for key, value in each(sort_keys(selector.get("matchLabels") or {})).items():
+        errors += field.invalid_details(labels_path, key, names.qualified_name(key))
+        errors += field.invalid_details(labels_path, value, names.label_value(value))
+    for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
+        errors += validate_requirement(requirement, f"{path}.matchExpressions[{index}]")
+    return errors
+
+
+def validate_requirement(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> field.Errors:
+    """Validate one requirement. any_operator: accept unknown operators."""
+    yield from validate_operator(requirement, path, any_operator=any_operator)
+    key = requirement.get("key", "")
+    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    for index, value in enumerate(each(requirement.get("values") or [])):
+        yield from field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
+
+
+def validate_operator(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> field.Errors:
+    """Validate the operator of a requirement, and the number of its values."""
+    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+    needs_values = _NEEDS_VALUES.get(operator)
+    if needs_values is None:
+        if not any_operator:
+            yield field.invalid(f"{path}.operator", Named(operator), "not a valid selector operator")
+    elif needs_values and not values:
+        yield field.required(f"{path}.values", _NO_VALUES)
+    elif values and not needs_values:
+        yield field.forbidden(f"{path}.values", _VALUES_NOT_ALLOWED)
 
 
 def validate_conditions(conditions: Sequence[Object] | None, path: str) -> field.Errors:
