@@ -356,16 +356,13 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
     scale_call = _scale_call(call)
 
     def change_scale(before: Object, old: Object) -> Object:
-        def show_document() -> Any:
-            return prepared.apply(_describe_scale(call, before, old))
-
-        findings = [*repeated]
+        findings, document = [*repeated], prepared.apply(_describe_scale(call, before, old))
         try:
-            patched = _decode_scale(prepared.apply(before), findings)
+            patched = _decode_scale(document, findings)
         except ValueError as error:
-            raise unfit_error(scale_call, prepared, show_document(), str(error)) from None
-        check_fields(scale_call, prepared, chosen, show_document, findings)
-        return patched
+            raise unfit_error(scale_call, prepared, document, str(error)) from None
+        check_fields(scale_call, prepared, chosen, lambda: document, findings)
+        return _ignore_managed_fields(patched)
 
     return change_scale
 
@@ -395,17 +392,24 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
         def read_again() -> Any:
             return patch.read_again(scale_call, media, chosen, _describe_scale(call, before, old))
 
-        return patch.read_patched(
-            scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=read_again
+        document = prepared.apply(_describe_scale(call, before, old))
+        return _ignore_managed_fields(
+            patch.read_patched(scale_call, chosen, prepared, document, repeated, patch_again=read_again)
         )
 
     return change_scale
 
 
 def _describe_scale(call: Call, scale: Object, obj: Object) -> Object:
-    """Return the Scale as error texts show it: with managedFields, and in its own field order."""
+    """Return the Scale as patches see it and error texts show it: with managedFields, and in its own field order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}
+
+
+def _ignore_managed_fields(scale: Object) -> Object:
+    """Return the Scale without managedFields: patches can read them, but what a client sends for a Scale is ignored."""
+    scale["metadata"].pop("managedFields", None)
+    return scale
 
 
 def _validate_scale(scale: Object) -> list[FieldError]:
