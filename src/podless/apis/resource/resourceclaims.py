@@ -12,7 +12,7 @@ from podless.apis.resource.requests import device_key
 from podless.apis.shared import checks
 from podless.apis.shared.typed import KeptMetadataStrategy, put_part
 from podless.kinds.kind import Version
-from podless.meta import addresses, conditions, field
+from podless.meta import addresses, field, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
@@ -122,7 +122,7 @@ def _validate_device(allocated: set[Any], device: Object, path: str) -> field.Er
     device_conditions = device.get("conditions") or []
     if len(device_conditions) > _MAX_CONDITIONS:
         yield field.too_many(f"{path}.conditions", len(device_conditions), _MAX_CONDITIONS)
-    yield from conditions.validate_conditions(device_conditions, f"{path}.conditions")
+    yield from validation.validate_conditions(device_conditions, f"{path}.conditions")
     if "data" in device:
         yield from parts.validate_raw(device["data"], f"{path}.data")
     yield from _validate_network(device.get("networkData") or {}, f"{path}.networkData")
