@@ -28,7 +28,7 @@ def both(source: str) -> list[Any]:
     for exact in (False, True):
         try:
             given = [BINDINGS[name] for name in VARIABLES]
-            found.append(program._run_exact(*given, 10**6)[0] if exact else program.run(*given)[0])
+            found.append(program.run_exact(*given, limit=10**6)[0] if exact else program.run(*given)[0])
         except EvaluationError as error:
             found.append(f"error: {error}")
     return found

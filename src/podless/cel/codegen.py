@@ -40,7 +40,7 @@ class CodeGenerator(ExprVisitor[Value]):
             return self.emit_separate_function(node)
         value = self.visit(node)
         if len(value.code) > MAX_LENGTH and not isinstance(node, LiteralExpr):
-            return Value(self.writer.assign_temp(value.code), value.kind, value.decl)
+            return Value(self.writer.assign_temp(value.code), value.decl)
         return value
 
     def emit_separate_function(self, node: Expr) -> Value:
@@ -48,7 +48,7 @@ class CodeGenerator(ExprVisitor[Value]):
         function = self.writer.begin_separate_function(self.exact)
         value = self.visit(node)
         name = function.end(value.code, (variable.code for variable in self.scope.values()))
-        return Value(name, value.kind, value.decl)
+        return Value(name, value.decl)
 
     def emit_value(self, node: Expr) -> str:
         """Return the code of a node as a value of the language."""
@@ -57,19 +57,20 @@ class CodeGenerator(ExprVisitor[Value]):
     def convert_code(self, value: Value) -> str:
         """Return the code that converts JSON to a CEL value."""
         decl = value.decl
-        if decl is None or decl.is_plain:
-            return value.code
-        return f"{self.writer.name_constant(partial(convert_value, decl))}({value.code})"
+        return value.code if decl is None or decl.is_plain else self.emit_conversion(convert_value, decl, value.code)
+
+    def emit_conversion(self, convert: Callable[[Decl, Any], Any], decl: Decl, code: str) -> str:
+        return f"{self.writer.name_constant(partial(convert, decl))}({code})"
 
     def emit_leaf(self, code: str, decl: Decl) -> Value:
         """Return the code of a part of JSON. Convert scalars now, and leave lists and maps as JSON."""
         if decl.kind in ("list", "map", "object"):
-            return Value(code, decl.type, decl)
+            return Value(code, decl)
         if decl.is_plain and not self.exact:
-            return Value(code, decl.type)
+            return Value(code)
         if decl.kind == "double" and not self.exact and not decl.nullable:
-            return Value(f"float({code})", decl.type)
-        return Value(f"{self.writer.name_constant(partial(convert_value, decl))}({code})", decl.type)
+            return Value(f"float({code})")
+        return Value(self.emit_conversion(convert_value, decl, code))
 
     def emit_repeatable(self, node: Expr) -> str:
         """Return code that can be repeated and keeps its order of evaluation among its neighbours."""
@@ -89,17 +90,9 @@ class CodeGenerator(ExprVisitor[Value]):
         """Return a variable. Scalars are converted where they are used."""
         if item.decl is None:
             return item
-        if item.decl.kind in ("list", "map", "object"):
-            if not self.exact:
-                return item
-            return Value(
-                f"{self.writer.name_constant(partial(convert_container, item.decl))}({item.code})", item.kind, item.decl
-            )
-        if item.decl.is_plain and not self.exact:
-            return Value(item.code, item.kind)
-        if item.decl.kind == "double" and not self.exact and not item.decl.nullable:
-            return Value(f"float({item.code})", item.kind)
-        return Value(f"{self.writer.name_constant(partial(convert_value, item.decl))}({item.code})", item.kind)
+        if self.exact and item.decl.kind in ("list", "map", "object"):
+            return Value(self.emit_conversion(convert_container, item.decl, item.code), item.decl)
+        return self.emit_leaf(item.code, item.decl)
 
     def emit_call(self, node: CallExpr) -> Value:
         """Write a call of the function. Arguments of unknown type are checked first."""
@@ -118,12 +111,12 @@ class CodeGenerator(ExprVisitor[Value]):
         call = self.choose_callee(node, overloads, [arg.type for arg in nodes])
         result = self.writer.assign_temp(f"{self.writer.name_constant(call)}({', '.join(args)})")
         self.emit_cost(overloads, nodes, args, result)
-        return Value(result, node.type)
+        return Value(result)
 
     def emit_fatal(self, arg: Expr, call: CallExpr) -> Value:
         """Return the name of an argument whose error ends the evaluation, because the cost function needs a list."""
         if len(call.overloads) != 1:
-            return Value(self.emit_repeatable(arg), arg.type)
+            return Value(self.emit_repeatable(arg))
         writer = self.writer
         writer.open_block("try:")
         value = self.emit_node(arg)
@@ -131,11 +124,11 @@ class CodeGenerator(ExprVisitor[Value]):
         writer.close_block()
         writer.write_line("except Halted: raise")
         writer.write_line("except EvaluationError: raise Panic")
-        return Value(name, value.kind)
+        return Value(name)
 
     def emit_argument(self, arg: Expr, _: CallExpr) -> Value:
         """Return an argument as the name of a variable."""
-        return Value(self.emit_repeatable(arg), arg.type)
+        return Value(self.emit_repeatable(arg))
 
     def can_halt(self, tree: Expr) -> bool:
         """Return whether an error in a subtree can end the whole evaluation."""
@@ -163,7 +156,7 @@ class CodeGenerator(ExprVisitor[Value]):
             writer.close_block()
             writer.write_line("except Halted: raise")
             writer.write_line(f"except EvaluationError as error: {failed} = {failed} or error")
-            operands.append(Value(name, value.kind, value.decl))
+            operands.append(Value(name, value.decl))
         writer.write_line(f"if {failed} is not None: raise {failed}")
         return operands[0], operands[1]
 

@@ -32,7 +32,7 @@ class ControlGenerator(CodeGenerator):
                 code = self.emit_condition(term)
                 self.writer.write_line(f"{result} = {code}")
                 self.writer.close_block()
-        return Value(result, node.type)
+        return Value(result)
 
     def emit_absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
         """Write the terms of && or ||, and keep the first error until the result depends on it."""
@@ -69,7 +69,7 @@ class ControlGenerator(CodeGenerator):
         self.writer.open_block("else:")
         self.writer.write_line(f"{result} = {self.emit_value(no)}")
         self.writer.close_block()
-        return Value(result, node.type)
+        return Value(result)
 
     def visit_comprehension(self, node: Comprehension) -> Value:
         if node.macro == "bind":
@@ -90,46 +90,25 @@ class ControlGenerator(CodeGenerator):
         self.scope = saved
         writer.add_cost(1)
         if node.macro == "exists_one":
-            return Value(f"({result} == 1)", node.type)
+            return Value(f"({result} == 1)")
         if error:
             writer.write_cost()
             writer.write_line(f"if {error} is not None and {result} is {node.macro == 'all'}: raise {error}")
-        return Value(result, node.type)
+        return Value(result)
 
     def emit_loop(self, node: Comprehension, range_value: Value) -> str:
         """Return the head of the loop, and bring its variables into scope."""
-        name = self.writer.name_temp()
-        decl = range_value.decl
-        listed = node.iter_range.type.kind == "list"
-        kind = node.iter_range.type
+        name, kind, decl = self.writer.name_temp(), node.iter_range.type.kind, range_value.decl
         item_decl = decl.items if decl is not None and decl.kind in ("list", "map") else None
-        range_code = (
-            range_value.code
-            if item_decl is not None or (kind.kind in ("list", "map") and decl is None)
-            else self.convert_code(range_value)
-        )
-        item = Value(name, kind.params[-1] if kind.params else node.iter_range.type, item_decl)
-        if not node.var2:
-            # a loop over a map iterates over its keys
-            alone = item if listed else Value(name, kind.params[0] if kind.params else kind)
-            self.scope = self.scope | {node.var: self.bind_variable(alone)}
-            return (
-                f"for {name} in {range_code}:"
-                if kind.kind in ("list", "map")
-                else f"for {name} in iterate({range_code}):"
-            )
+        code = range_value.code if item_decl is not None else self.convert_code(range_value)
+        item = Value(name, item_decl)
+        if not node.var2:  # a loop over a map iterates over its keys
+            self.scope = self.scope | {node.var: self.bind_variable(item if kind == "list" else Value(name))}
+            return f"for {name} in {code if kind in ('list', 'map') else f'iterate({code})'}:"
         key = self.writer.name_temp()
-        self.scope = self.scope | {
-            node.var: Value(key, kind.params[0] if kind.params else kind),
-            node.var2: self.bind_variable(item),
-        }
-        if listed:
-            return f"for {key}, {name} in enumerate({range_code}):"
-        return (
-            f"for {key}, {name} in {range_code}.items():"
-            if kind.kind == "map"
-            else f"for {key}, {name} in iterate({range_code}, True):"
-        )
+        self.scope = self.scope | {node.var: Value(key), node.var2: self.bind_variable(item)}
+        pairs = {"list": f"enumerate({code})", "map": f"{code}.items()"}.get(kind, f"iterate({code}, True)")
+        return f"for {key}, {name} in {pairs}:"
 
     def emit_body(self, node: Comprehension, result: str, error: str) -> None:
         """Write the body of a loop."""
@@ -187,7 +166,7 @@ class ControlGenerator(CodeGenerator):
             value = self.emit_node(node.init)
         name = self.writer.assign_temp(value.code)
         saved = self.scope
-        self.scope = saved | {node.accu: Value(name, value.kind, value.decl)}
+        self.scope = saved | {node.accu: Value(name, value.decl)}
         result = self.emit_node(node.result)
         self.scope = saved
         return result

@@ -98,7 +98,7 @@ def validate_device_selector(source: str, at: At) -> list[FieldError]:
         if tree.type not in (types.BOOL, _ANY_VALUE):
             reason = f"must evaluate to bool or the unknown type, not {format_runtime_type(tree.type)}"
             return [invalid(at, source, reason)]
-        compiled = Program(source, tree, functions, _VARIABLES, {_NAME: None})
+        compiled = Program(source, tree, functions, {_NAME: None})
         compiled.check_constants()
         compiled.prepare()
     except CompileError as error:

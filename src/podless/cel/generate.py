@@ -17,7 +17,6 @@ from podless.cel.decls import Declarations
 from podless.cel.escape import unescape_field
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, InlineGenerator
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
-from podless.cel.types import Type
 from podless.cel.writer import Value
 from podless.runtime.meter import charge
 
@@ -25,7 +24,7 @@ _CHARACTERS = 8  # characters of Python that one step compiles
 
 
 def generate_program(
-    tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
+    tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], exact: bool
 ) -> Callable[..., tuple[Any, int]]:
     """Return a function of the variables, in order, and the cost limit. It returns the value and its cost.
 
@@ -36,7 +35,7 @@ def generate_program(
     params = []
     for index, (name, decl) in enumerate(variables.items()):
         params.append(f"v{index}")
-        generator.scope[name] = generator.bind_variable(Value(f"v{index}", types[name], decl))
+        generator.scope[name] = generator.bind_variable(Value(f"v{index}", decl))
     writer.begin_function(exact)
     result = generator.emit_value(tree)
     writer.write_cost()
@@ -58,16 +57,16 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         value = node.value
         simple = value is None or value.__class__ in (str, int, bool, bytes)
         if not simple and (value.__class__ is not float or not math.isfinite(value)):
-            return Value(self.writer.name_constant(value), node.kind)
+            return Value(self.writer.name_constant(value))
         code = f"({value!r})" if value.__class__ in (int, float) and value < 0 else repr(value)
-        return Value(code, node.kind)
+        return Value(code)
 
     def visit_ident(self, node: Ident) -> Value:
         if node.constant:
-            return Value(self.writer.name_constant(node.value), node.type)
-        variable = self.scope.get(node.name) or Value(f"absent({node.name!r})", node.type)
+            return Value(self.writer.name_constant(node.value))
+        variable = self.scope.get(node.name) or Value(f"absent({node.name!r})")
         self.writer.add_cost(1)
-        return Value(variable.code, node.type, variable.decl)
+        return Value(variable.code, variable.decl)
 
     def visit_select(self, node: Select) -> Value:
         if node.qualified_ident is not None:
@@ -78,15 +77,14 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         self.writer.add_cost(1)
         decl = operand.decl
         if decl is None:
-            return Value(f"select({operand.code}, {node.field!r})", node.type)
+            return Value(f"select({operand.code}, {node.field!r})")
         if decl.kind == "map":
             assert decl.items is not None
-            call = "index" if self.exact else ""
-            code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
+            code = f"index({operand.code}, {node.field!r})" if self.exact else f"{operand.code}[{node.field!r}]"
             return self.emit_leaf(self.writer.assign_temp(code), decl.items)
         field_decl = decl.find_field(node.field) if decl.kind == "object" else None
         if field_decl is None:  # after dyn() a field can be undeclared
-            return Value(f"select({self.convert_code(operand)}, {node.field!r})", node.type)
+            return Value(f"select({self.convert_code(operand)}, {node.field!r})")
         real = unescape_field(node.field)
         if self.exact or field_decl.nullable:
             return self.emit_leaf(
@@ -104,18 +102,18 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
             code = f"has({self.convert_code(operand)}, {node.field!r}, {self.declarations.kubernetes})"
         else:
             code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
-        return Value(code, node.type)
+        return Value(code)
 
     def visit_list(self, node: ListExpr) -> Value:
         self.writer.add_cost(0 if self.is_constant(node) else 10)
         items = [self.emit_repeatable(item) for item in node.items]
         if not node.optional:
-            return Value(f"[{', '.join(items)}]", node.type)
+            return Value(f"[{', '.join(items)}]")
         item_codes = [
             f"*(({code}.value,) if {code}.present else ())" if index in node.optional else code
             for index, code in enumerate(items)
         ]
-        return Value(f"[{', '.join(item_codes)}]", node.type)
+        return Value(f"[{', '.join(item_codes)}]")
 
     def visit_map(self, node: MapExpr) -> Value:
         self.writer.add_cost(0 if self.is_constant(node) else 30)
@@ -131,7 +129,7 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
                 self.writer.close_block()
             else:
                 self.writer.write_line(f"put({name}, {key}, {value})")
-        return Value(name, node.type)
+        return Value(name)
 
     def visit_message(self, node: MessageExpr) -> Value:
         self.writer.add_cost(40)
@@ -140,7 +138,7 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
             code = self.emit_repeatable(entry.value)
             fields.append(f"({entry.key!r}, {f'opened({code})' if entry.optional else code})")
         make = "construct" if node.type.kind == "struct" else "build"
-        return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
+        return Value(f"{make}({node.name!r}, [{', '.join(fields)}])")
 
     def is_constant(self, node: Expr) -> bool:
         """Return whether a list or map has only literals, so that it is made once."""

@@ -35,7 +35,7 @@ class InlineGenerator(CodeGenerator):
             # the right operand needs lines of its own, and the left one must be evaluated before them
             name = self.writer.name_temp()
             self.writer.lines.insert(mark, f"{' ' * self.writer.depth}{name} = {left.code}")
-            left = Value(name, left.kind, left.decl)
+            left = Value(name, left.decl)
         return left, right
 
     def emit_equality(self, node: CallExpr) -> Value | None:
@@ -51,13 +51,13 @@ class InlineGenerator(CodeGenerator):
                 self.writer.write_clock_check()
             if left_type.kind in _TEXTS or same_plain_decl:
                 a, b = self.emit_texts(node, left, right)
-                return Value(f"({a} {sign} {b})", node.type)
+                return Value(f"({a} {sign} {b})")
             self.writer.add_cost(1)
-            return Value(f"({left.code} {sign} {right.code})", node.type)
+            return Value(f"({left.code} {sign} {right.code})")
         self.writer.write_clock_check()
         a, b = self.name_code(self.convert_code(left)), self.name_code(self.convert_code(right))
         self.writer.add_cost(f"least({a}, {b})")
-        return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
+        return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))")
 
     def emit_texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
         """Return the code of two strings to compare. The cost is that of the shorter one."""
@@ -83,9 +83,9 @@ class InlineGenerator(CodeGenerator):
         sign = COMPARE[node.function]
         if left_type.kind in _TEXTS:
             a, b = self.emit_texts(node, left, right)
-            return Value(f"({a} {sign} {b})", node.type)
+            return Value(f"({a} {sign} {b})")
         self.writer.add_cost(1)
-        return Value(f"({left.code} {sign} {right.code})", node.type)
+        return Value(f"({left.code} {sign} {right.code})")
 
     def emit_arithmetic(self, node: CallExpr) -> Value | None:
         """Write +, - and *."""
@@ -96,10 +96,10 @@ class InlineGenerator(CodeGenerator):
         self.writer.add_cost(1)
         code = f"({left.code} {ARITHMETIC[node.function]} {right.code})"
         if left_type.kind == "double":
-            return Value(code, node.type)
+            return Value(code)
         name = self.writer.assign_temp(code)
         self.writer.write_line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
-        return Value(name, node.type)
+        return Value(name)
 
     def emit_negation(self, node: CallExpr) -> Value | None:
         """Write ! on a bool."""
@@ -107,7 +107,7 @@ class InlineGenerator(CodeGenerator):
             return None
         code = self.emit_value(node.args[0])
         self.writer.add_cost(1)
-        return Value(f"(not {code})", node.type)
+        return Value(f"(not {code})")
 
     def emit_membership(self, node: CallExpr) -> Value | None:
         """Write `in`, if items can be compared natively."""
@@ -121,14 +121,14 @@ class InlineGenerator(CodeGenerator):
             code = self.emit_value(item)
             self.writer.add_cost(len(container.items))
             constants = tuple(member.value for member in container.items if isinstance(member, LiteralExpr))
-            return Value(f"({code} in {self.writer.name_constant(constants)})", node.type)
+            return Value(f"({code} in {self.writer.name_constant(constants)})")
         left, right = self.emit_both(node)
         item_decl = right.decl.items if right.decl is not None else None
         if container.type.kind == "list" and item_decl is not None and not item_decl.is_plain:
             return None if not isinstance(item, LiteralExpr) else self.emit_call(node)
         container_code = self.name_code(right.code)
         self.writer.add_cost(f"len({container_code})" if container.type.kind == "list" else 1)
-        return Value(f"({left.code} in {container_code})", node.type)
+        return Value(f"({left.code} in {container_code})")
 
     def emit_size(self, node: CallExpr) -> Value | None:
         """Write size() of a value with a length."""
@@ -137,7 +137,7 @@ class InlineGenerator(CodeGenerator):
             return None
         code = self.emit_node(target).code
         self.writer.add_cost(1)
-        return Value(f"len({code})", node.type)
+        return Value(f"len({code})")
 
     def emit_text_test(self, node: CallExpr) -> Value | None:
         """Write startsWith(), endsWith() and contains()."""
@@ -150,7 +150,7 @@ class InlineGenerator(CodeGenerator):
         self.writer.add_cost(f"-(-len({left}) // 10)")
         if node.function == "contains":
             self.writer.add_cost(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
-        return Value(f"({TESTS[node.function].format(left, right)})", node.type)
+        return Value(f"({TESTS[node.function].format(left, right)})")
 
     def emit_match(self, node: CallExpr) -> Value | None:
         """Write matches() with a constant pattern."""
@@ -162,7 +162,7 @@ class InlineGenerator(CodeGenerator):
         text_code = self.name_code(self.emit_value(text))
         # in cel-go, the global form of matches() costs 1
         self.writer.add_cost(f"-(-(len({text_code}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
-        return Value(f"{matcher}({text_code})", node.type)
+        return Value(f"{matcher}({text_code})")
 
     def charge_optional_index(self, node: CallExpr) -> None:
         """Charge the cost of an optional item. The function itself is called."""
@@ -178,7 +178,7 @@ class InlineGenerator(CodeGenerator):
             container_code = self.name_code(self.convert_code(operand))
             code = self.writer.assign_temp(f"index({container_code}, {self.emit_value(key)})")
             self.writer.add_cost(1)
-            return Value(code, node.type)
+            return Value(code)
         assert decl.items is not None
         container_code = self.name_code(operand.code)
         at = self.emit_value(key)
@@ -203,11 +203,9 @@ class InlineGenerator(CodeGenerator):
         field_decl = decl.find_field(field.value) if decl is not None and decl.kind == "object" else None
         if field_decl is None:
             lenient = self.declarations.kubernetes
-            return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})", node.type)
+            return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})")
         name = self.writer.assign_temp(f"{operand.code}.get({unescape_field(field.value)!r})")
-        return Value(
-            f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, field_decl))}))", node.type
-        )
+        return Value(f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, field_decl))}))")
 
     def emit_or_value(self, node: CallExpr) -> Value:
         """Write or() and orValue(), whose argument is evaluated only if needed."""
@@ -223,13 +221,13 @@ class InlineGenerator(CodeGenerator):
         self.writer.write_line(f"{result} = {code}")
         self.writer.close_block()
         self.writer.add_cost(1)
-        return Value(result, node.type)
+        return Value(result)
 
     def emit_dyn(self, node: CallExpr) -> Value:
         """Write dyn(): the value, unchanged."""
         value = self.emit_node(node.args[0])
         self.writer.add_cost(1)
-        return Value(value.code, node.type, value.decl)
+        return Value(value.code, value.decl)
 
 
 def _is_reference(key: Expr) -> bool:

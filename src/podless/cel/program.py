@@ -27,21 +27,15 @@ class Program:
     source: its text. type: the type of its value. Immutable, except for code that is generated at first use.
     """
 
-    __slots__ = ("_declarations", "_exact", "_fast", "_tree", "_types", "_variables", "source", "type")
+    __slots__ = ("_declarations", "_exact", "_fast", "_tree", "_variables", "source", "type")
 
     def __init__(
-        self,
-        source: str,
-        tree: Expr,
-        declarations: Declarations,
-        types: Mapping[str, Type],
-        variables: Mapping[str, Decl | None],
+        self, source: str, tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None]
     ) -> None:
         self.source = source
         self.type: Type = tree.type
         self._tree = tree
         self._declarations = declarations
-        self._types = types
         self._variables = variables
         self._fast: _Run | None = None
         self._exact: _Run | None = None
@@ -66,37 +60,32 @@ class Program:
         except Timeout:
             raise
         except Exception:
-            return self._run_exact(*values, limit)
+            return self.run_exact(*values, limit=limit)
         if result[1] > limit:
             raise cost_exceeded(result[1])
         return result
 
-    def run_exact_form(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        return self._run_exact(*values, limit)
-
-    def _run_exact(self, *values: Any) -> tuple[Any, int]:
-        """Evaluate the exact form after an error of the fast one."""
+    def run_exact(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
+        """Return value and cost as `run` does, by the exact form only."""
         exact = self._exact
         if exact is None:
             exact = fill_attribute(self, "_exact", lambda: self._generate_function(True))
         try:
-            result = exact(*values)
+            result = exact(*values, limit)
         except (EvaluationError, Timeout):
             raise
         except RecursionError:
             raise EvaluationError("the value nests too deep") from None
         except MemoryError:
-            raise cost_exceeded(values[-1] + 1) from None
+            raise cost_exceeded(limit + 1) from None
         except Exception:
             raise NoOverload from None
-        if result[1] > values[-1]:
+        if result[1] > limit:
             raise cost_exceeded(result[1])
         return result
 
     def _generate_function(self, exact: bool) -> _Run:
-        return run_with_room(
-            lambda: generate.generate_program(self._tree, self._declarations, self._variables, self._types, exact)
-        )
+        return run_with_room(lambda: generate.generate_program(self._tree, self._declarations, self._variables, exact))
 
     def complete(self) -> None:
         """Generate all code that an evaluation can need."""
@@ -159,7 +148,7 @@ def compile(
     known = macros.EVERY if known is None else known
     tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
     decls = {name: decl if isinstance(decl, Decl) else None for name, decl in declared.items()}
-    program = Program(source, tree, declarations, types, decls)
+    program = Program(source, tree, declarations, decls)
     if typed:
         program.check_constants()
     program.prepare()

@@ -8,27 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.cel.bounds import COST_PER_CHARGE, PAUSE_SECONDS
 from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
-from podless.cel.types import Type
 
 MAX_DEPTH = 10  # levels of indentation; a block that starts there adds at most three more
 MAX_LENGTH = 200  # characters of one expression, which limits its brackets too
 _NAME = re.compile(r"\b[tv][0-9]+\b")
 
 
-class Value:
+class Value(NamedTuple):
     """A Python expression. decl: it returns JSON of this declaration, not yet a CEL value."""
 
-    __slots__ = ("code", "decl", "kind")
-
-    def __init__(self, code: str, kind: Type, decl: Decl | None = None) -> None:
-        self.code = code
-        self.kind = kind
-        self.decl = decl
+    code: str
+    decl: Decl | None = None
 
 
 class CodeWriter:

@@ -68,9 +68,9 @@ def evaluate_rule(
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
     new = library.reduce_release(new)
     tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.select_macros(new))
-    compiled = Program(rule, tree, library.kubernetes_libraries(), names, decls)
+    compiled = Program(rule, tree, library.kubernetes_libraries(), decls)
     compiled.check_constants()
-    steps = tuple(_StepCollector(_EvaluationScope(names, decls, values)).collect_steps(tree, 0))
+    steps = tuple(_StepCollector(_EvaluationScope(decls, values)).collect_steps(tree, 0))
     value, cost, error = None, 0, ""
     try:
         value, cost = compiled.run(*values.values(), limit=LIMIT)
@@ -83,18 +83,17 @@ def evaluate_rule(
 class _EvaluationScope:
     """The variables that are in scope for a part of the expression."""
 
-    names: Mapping[str, Type]
     decls: Mapping[str, Decl | None]
     values: Mapping[str, Any]
 
     def evaluate_node(self, node: Expr) -> Any:
         """Evaluate a part. Raises CelError."""
-        program = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
+        program = Program("", node, library.kubernetes_libraries(), self.decls)
         return program.run(*self.values.values(), limit=LIMIT)[0]
 
-    def with_variable(self, name: str, type_: Type, value: Any) -> _EvaluationScope:
+    def with_variable(self, name: str, value: Any) -> _EvaluationScope:
         """Return the scope with one more variable. value: a CEL value."""
-        return _EvaluationScope({**self.names, name: type_}, {**self.decls, name: None}, {**self.values, name: value})
+        return _EvaluationScope({**self.decls, name: None}, {**self.values, name: value})
 
 
 class _StepCollector:
@@ -129,7 +128,7 @@ class _StepCollector:
         except CelError:
             return
         if node.macro == "bind":
-            scope = self.scope.with_variable(node.accu, source.type, range_value)
+            scope = self.scope.with_variable(node.accu, range_value)
             yield from _StepCollector(scope, frozenset(self.seen)).collect_steps(node.result, depth + 1)
             return
         for index, item in enumerate(range_value):
@@ -137,8 +136,8 @@ class _StepCollector:
                 yield EvaluationStep(depth + 1, "...", f"{len(range_value) - _MAX_ITEMS} more")
                 return
             scope = self.scope
-            for name, type_, value in _bind_loop_variables(node, range_value, index, item):
-                scope = scope.with_variable(name, type_, value)
+            for name, value in _bind_loop_variables(node, range_value, index, item):
+                scope = scope.with_variable(name, value)
                 yield EvaluationStep(depth + 1, name, format_value(value))
             body_collector = _StepCollector(scope, frozenset(self.seen) | {node.var, node.var2})
             if node.filter is not None:
@@ -168,15 +167,13 @@ def _list_operands(node: Expr, chain: CallExpr) -> Iterator[Expr]:
         yield node
 
 
-def _bind_loop_variables(node: Comprehension, range_value: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
-    """Return the variables of a loop for one item: names, types and values."""
-    params = node.iter_range.type.params
-    first = params[0] if params else types.DYN
+def _bind_loop_variables(node: Comprehension, range_value: Any, index: int, item: Any) -> list[tuple[str, Any]]:
+    """Return the variables of a loop for one item: names and values."""
     if not node.var2:
-        return [(node.var, first, item)]
+        return [(node.var, item)]
     if isinstance(range_value, dict):
-        return [(node.var, first, item), (node.var2, params[1] if params else types.DYN, range_value[item])]
-    return [(node.var, types.INT, index), (node.var2, first, item)]
+        return [(node.var, item), (node.var2, range_value[item])]
+    return [(node.var, index), (node.var2, item)]
 
 
 def format_value(value: Any) -> str:

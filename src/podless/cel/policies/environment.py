@@ -139,7 +139,7 @@ class Environment:
         if expected and tree.type not in expected:
             return Expression(source, None, error=_make_type_error(expected, tree.type))
         names = tuple(name for name in variables if syntax.uses_variable(tree, name))
-        compiled = Program(source, tree, functions, variables, dict.fromkeys(names))
+        compiled = Program(source, tree, functions, dict.fromkeys(names))
         try:
             compiled.check_constants()
             compiled.prepare()

@@ -279,7 +279,7 @@ class _RuleEvaluation:
         assert rule.program is not None
         run = rule.program.run
         if not rules.fits_type(obj) or (rule.uses_old_self and old is not None and not rules.fits_type(old)):
-            run = rule.program.run_exact_form  # a ratcheted value can have a type from before a change of the schema
+            run = rule.program.run_exact  # a ratcheted value can have a type from before a change of the schema
         if rule.has_optional_old:
             try:
                 old_self = self.make_old_self(rule, rules, obj, old)
@@ -287,7 +287,7 @@ class _RuleEvaluation:
                 self.report_failure(error, rule, location, kind)
                 return True
             if old is not None and not rules.are_plain():
-                run = rule.program.run_exact_form
+                run = rule.program.run_exact
         return self.run_rule(rule, run, obj, old_self, location, kind)
 
     def run_rule(

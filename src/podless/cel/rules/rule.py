@@ -141,7 +141,7 @@ def _compile_program(
     if tree.type.kind != result_kind or tree.type.name == "wrapper":
         raise _WrongResultType
     decls = {"self": root, "oldSelf": None if spec.get("optionalOldSelf") else root}
-    return Program(source, tree, functions, kinds, decls)
+    return Program(source, tree, functions, decls)
 
 
 def _compile_message(spec: RuleSpec, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
