@@ -175,10 +175,3 @@ def negate_value(value: Any) -> Any:
     if value.__class__ is float:
         return -value
     raise no_overload()
-
-
-def invert_bool(value: Any) -> bool:
-    """Return !value."""
-    if value.__class__ is not bool:
-        raise no_overload()
-    return not value

@@ -28,26 +28,6 @@ def compare_values(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
-def is_less(left: Any, right: Any) -> bool:
-    """Return left < right."""
-    return compare_values(left, right) < 0
-
-
-def is_less_or_equal(left: Any, right: Any) -> bool:
-    """Return left <= right."""
-    return compare_values(left, right) <= 0
-
-
-def is_greater(left: Any, right: Any) -> bool:
-    """Return left > right."""
-    return compare_values(left, right) > 0
-
-
-def is_greater_or_equal(left: Any, right: Any) -> bool:
-    """Return left >= right."""
-    return compare_values(left, right) >= 0
-
-
 def are_equal(left: Any, right: Any, steps: list[int] | None = None) -> bool:
     """Return left == right. Values of different types are unequal, except equal numbers.
 
@@ -104,8 +84,3 @@ _CONTAINERS: dict[type, Callable[[Any, Any, list[int]], bool]] = {
     SetList: _are_sets_equal,
     MapList: _are_map_lists_equal,
 }
-
-
-def are_unequal(left: Any, right: Any) -> bool:
-    """Return left != right."""
-    return not are_equal(left, right)

@@ -29,14 +29,16 @@ class SchemalessValue:
         return hash(serializer.encode_sorted(self.value))
 
 
-_NO_MAP = "a map for the provided schema with type=object"
+def _make_container_error(decl: Decl) -> EvaluationError:
+    expected, kind = ("an array", "array") if decl.kind == "list" else ("a map", "object")
+    return EvaluationError(f"invalid data, expected {expected} for the provided schema with type={kind}")
 
 
 def _convert_list(decl: Decl, value: Any) -> Any:
     items = decl.items
     assert items is not None
     if not isinstance(value, list):
-        raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
+        raise _make_container_error(decl)
     converted = value if items.is_plain else [convert_value(items, item) for item in charge_each(value)]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
@@ -51,13 +53,13 @@ def _convert_map(decl: Decl, value: Any) -> Any:
     items = decl.items
     assert items is not None
     if not isinstance(value, dict):
-        raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
+        raise _make_container_error(decl)
     return value if items.is_plain else {key: convert_value(items, item) for key, item in charge_each(value.items())}
 
 
 def _convert_object(decl: Decl, value: Any) -> Any:
     if not isinstance(value, dict):
-        raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
+        raise _make_container_error(decl)
     if decl.is_plain:
         return value
     converted = {}
@@ -76,28 +78,17 @@ def _convert_object(decl: Decl, value: Any) -> Any:
     return converted
 
 
-def _convert_double(decl: Decl, value: Any) -> float:
-    if value.__class__ is float or value.__class__ is int:
-        return float(value)
-    raise EvaluationError(f"invalid data, expected float, got {gotext.name_type(value)}")
+def _make_scalar_conversion(name: str, *classes: type) -> Callable[[Decl, Any], Any]:
+    def convert_scalar(decl: Decl, value: Any) -> Any:
+        if value.__class__ in classes:
+            return value
+        raise EvaluationError(f"invalid data, expected {name}, got {gotext.name_type(value)}")
+
+    return convert_scalar
 
 
-def _convert_int(decl: Decl, value: Any) -> int:
-    if value.__class__ is int:
-        return int(value)
-    raise EvaluationError(f"invalid data, expected int, got {gotext.name_type(value)}")
-
-
-def _convert_bool(decl: Decl, value: Any) -> bool:
-    if value.__class__ is bool:
-        return bool(value)
-    raise EvaluationError(f"invalid data, expected bool, got {gotext.name_type(value)}")
-
-
-def _convert_text(decl: Decl, value: Any) -> str:
-    if value.__class__ is str:
-        return str(value)
-    raise EvaluationError(f"invalid data, expected string, got {gotext.name_type(value)}")
+_check_number = _make_scalar_conversion("float", float, int)
+_convert_text = _make_scalar_conversion("string", str)
 
 
 def _convert_int_or_string(decl: Decl, value: Any) -> Any:
@@ -147,9 +138,9 @@ _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
     "list": _convert_list,
     "map": _convert_map,
     "object": _convert_object,
-    "double": _convert_double,
-    "int": _convert_int,
-    "bool": _convert_bool,
+    "double": lambda decl, value: float(_check_number(decl, value)),
+    "int": _make_scalar_conversion("int", int),
+    "bool": _make_scalar_conversion("bool", bool),
     "string": _convert_text,
     "dyn": _convert_int_or_string,
     "bytes": _convert_bytes,
@@ -170,8 +161,6 @@ def convert_value(declared: Decl, value: Any) -> Any:
 
 def convert_container(declared: Decl, value: Any) -> Any:
     """Return a list or map unchanged. Raises EvaluationError for other values."""
-    container = list if declared.kind == "list" else dict
-    if value is None or isinstance(value, container):
+    if value is None or isinstance(value, list if declared.kind == "list" else dict):
         return value
-    expected = "an array for the provided schema with type=array" if container is list else _NO_MAP
-    raise EvaluationError(f"invalid data, expected {expected}")
+    raise _make_container_error(declared)

@@ -8,57 +8,16 @@ kube-apiserver's CRDValidationRatcheting.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from podless.codec import gotext
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 
 _SCALARS = frozenset((bool, float, int, str))
 
 
-class CorrelatedNode(Protocol):
-    """A schema node for correlation. map_keys: of a list of type map, else empty."""
-
-    @property
-    def map_keys(self) -> Sequence[str]:
-        """The keys of a list of type map."""
-
-    @property
-    def items(self) -> CorrelatedNode | None:
-        """The node of items."""
-
-    def find_field(self, name: str) -> CorrelatedNode | None:
-        """Return the node of a field."""
-
-
-class SchemaNode:
-    """A schema in JSON form, as a node."""
-
-    __slots__ = ("schema",)
-
-    def __init__(self, schema: dict[str, Any]) -> None:
-        self.schema = schema
-
-    @property
-    def map_keys(self) -> Sequence[str]:
-        """The keys of a list of type map."""
-        return map_keys(self.schema)
-
-    @property
-    def items(self) -> CorrelatedNode | None:
-        """The schema of items."""
-        items = self.schema.get("items")
-        return SchemaNode(items) if isinstance(items, dict) else None
-
-    def find_field(self, name: str) -> CorrelatedNode | None:
-        """Return the schema of a field."""
-        field_schema = (self.schema.get("properties") or {}).get(name)
-        if field_schema is None:
-            field_schema = self.schema.get("additionalProperties")
-        return SchemaNode(field_schema) if isinstance(field_schema, dict) else None
-
-
-def map_keys(schema: dict[str, Any]) -> Sequence[str]:
+def map_keys(schema: Schema) -> Sequence[str]:
     """Return the map keys of a schema's list; empty for other lists."""
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
@@ -66,10 +25,10 @@ def map_keys(schema: dict[str, Any]) -> Sequence[str]:
 class ValuePair:
     """The new and the old value at one path. Pairs below it are cached."""
 
-    __slots__ = ("_children", "_equal", "_old_items", "new", "node", "old")
+    __slots__ = ("_children", "_equal", "_old_items", "new", "old", "schema")
 
-    def __init__(self, new: Any, old: Any, node: CorrelatedNode) -> None:
-        self.new, self.old, self.node = new, old, node
+    def __init__(self, new: Any, old: Any, schema: Schema) -> None:
+        self.new, self.old, self.schema = new, old, schema
         self._children: dict[str | int, ValuePair | None] = {}
         self._equal: bool | None = None
         self._old_items: ItemsByKey | None = None
@@ -85,8 +44,9 @@ class ValuePair:
             return None
         if name not in self.old or name not in self.new:
             return None
-        child = self.node.find_field(name)
-        return None if child is None else ValuePair(self.new[name], self.old[name], child)
+        properties = self.schema.get("properties") or {}
+        child = (properties[name] or {}) if name in properties else self.schema.get("additionalProperties")
+        return ValuePair(self.new[name], self.old[name], child) if isinstance(child, dict) else None
 
     def pair_item(self, index: int) -> ValuePair | None:
         """Return the pair of a list item, None unless the list is of type map."""
@@ -95,11 +55,11 @@ class ValuePair:
         return self._children[index]
 
     def _make_item_pair(self, index: int) -> ValuePair | None:
-        items = self.node.items
-        if items is None or not isinstance(self.new, list) or index >= len(self.new):
+        items = self.schema.get("items")
+        if not isinstance(items, dict) or not isinstance(self.new, list) or index >= len(self.new):
             return None
         if self._old_items is None:
-            self._old_items = ItemsByKey(self.node.map_keys, self.old)
+            self._old_items = ItemsByKey(map_keys(self.schema), self.old)
         old_item = self._old_items.get(self.new[index])
         return None if old_item is None else ValuePair(self.new[index], old_item, items)
 
@@ -113,7 +73,7 @@ class ValuePair:
         new, old = self.new, self.old
         if isinstance(new, dict) and isinstance(old, dict):
             return len(new) == len(old) and all(_is_unchanged(self.pair_field(name)) for name in each(new))
-        if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
+        if isinstance(new, list) and isinstance(old, list) and map_keys(self.schema):
             return len(new) == len(old) and all(_is_unchanged(self.pair_item(index)) for index in range(len(new)))
         return equal_json(new, old)
 

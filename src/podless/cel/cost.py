@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import RESERVED
-from podless.cel.sizes import MAX_COST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
+from podless.cel.sizes import MAX_COST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, CallSite, Range
 from podless.cel.syntax import (
     CallExpr,
     Comprehension,
@@ -168,7 +166,8 @@ class _CostEstimator(ExprVisitor[Range]):
         cost = self.costs.get(overload)
         if cost is None:
             return ONE.add(total), None
-        spent, result = cost.estimate(_EstimatedNode(self, node))
+        args = node.args if node.target is None else [node.target, *node.args]
+        spent, result = cost.estimate(CallSite(args, self.size_or_unknown, self.find_item_size))
         return spent.add(total), result
 
     def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
@@ -281,6 +280,16 @@ class _CostEstimator(ExprVisitor[Range]):
         local = self.find_local(node.name) if isinstance(node, Ident) else None
         return None if local is None else local.size
 
+    def find_item_size(self, node: Expr) -> Range | None:
+        """Return the size of the items of a list, from the path alone."""
+        if not node.type.params:
+            return None
+        path = self.find_path(node)
+        if path is None:
+            return UNKNOWN
+        item_path = self.step_down(path, "@items")
+        return Range(0, item_path.max_items) if isinstance(item_path, Decl) else UNKNOWN
+
     def find_entry(self, node: Expr) -> Entry | None:
         """Return the sizes of keys and values of a list or map."""
         result = self.entries.get(node)
@@ -319,42 +328,3 @@ def _is_scalar(kind: Type) -> bool:
     if is_optional(kind):
         return has("CELSizesOfConversions") and _is_scalar(kind.params[0])
     return kind.kind in _SCALARS
-
-
-class _EstimatedNode:
-    """A call, as seen by functions that estimate its cost."""
-
-    __slots__ = ("args", "estimator")
-
-    def __init__(self, estimator: _CostEstimator, node: CallExpr) -> None:
-        self.estimator = estimator
-        self.args = node.args if node.target is None else [node.target, *node.args]
-
-    def get_size(self, index: int) -> Range:
-        """Return the size of an argument."""
-        return self.estimator.size_or_unknown(self.args[index])
-
-    def get_item_size(self, index: int) -> Range | None:
-        """Return the size of the items of a list, from the path alone."""
-        node = self.args[index]
-        if not node.type.params:
-            return None
-        path = self.estimator.find_path(node)
-        if path is None:
-            return UNKNOWN
-        item_path = self.estimator.step_down(path, "@items")
-        return Range(0, item_path.max_items) if isinstance(item_path, Decl) else UNKNOWN
-
-    def get_type(self, index: int) -> Type:
-        """Return the type of an argument."""
-        return self.args[index].type
-
-    def get_constant(self, index: int) -> Any:
-        """Return the value of a literal."""
-        node = self.args[index]
-        return node.value if isinstance(node, LiteralExpr) else None
-
-    @property
-    def count(self) -> int:
-        """The number of arguments."""
-        return len(self.args)

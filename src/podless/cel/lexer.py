@@ -101,9 +101,7 @@ def _skip_invalid(source: str, offset: int, issues: list[Issue]) -> int:
     if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:
         escape_match = _PARTIAL_ESCAPE.match(source, stop)
         stop = escape_match.end() if escape_match else stop
-    text = source[offset : stop + 1]
-    for char, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        text = text.replace(char, escape)
+    text = escape_text(source[offset : stop + 1])
     issues.append(Issue(offset, f"Syntax error: token recognition error at: '{text}'"))
     return stop + 1
 

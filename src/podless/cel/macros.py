@@ -7,6 +7,7 @@ Each makes a Comprehension with the same parts as cel-go, because types and cost
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from podless.cel.syntax import (
     ACCU,
@@ -24,8 +25,10 @@ from podless.cel.types import BOOL, INT
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release
 
-# (offset, target, arguments) -> the expansion, None if the call is not a macro
-Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
+# (offset, target (None for a global macro), arguments) -> the expansion, None if the call is not a macro
+Macro = Callable[[int, Any, list[Expr]], Expr | None]
+MacroTable = dict[tuple[str, int, bool], Macro]  # by name, number of arguments, and whether it is a method
+NameReader = Callable[[list[Expr]], tuple[str, str]]  # arguments -> the names of one or two variables
 _SORTED = "@__sortBy_input__"
 
 
@@ -37,15 +40,15 @@ class MacroError(Exception):
         self.offset = offset
 
 
-def expand_has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_has(offset: int, target: None, args: list[Expr]) -> Expr:
     """Return has(e.f): a test for a field."""
     operand = args[0]
     if not isinstance(operand, Select):
         raise MacroError(operand.offset, "invalid argument to has() macro")
-    return Select(offset, operand.operand, operand.field, test=True)
+    return Select(offset, operand.operand, operand.field, is_test=True)
 
 
-def _require_name(arg: Expr, text: str) -> str:
+def _read_name(arg: Expr, text: str = "argument must be a simple name") -> str:
     if not isinstance(arg, Ident):
         raise MacroError(arg.offset, text)
     if arg.name in (ACCU, "__result__"):
@@ -53,11 +56,15 @@ def _require_name(arg: Expr, text: str) -> str:
     return arg.name
 
 
-def _require_one_name(args: list[Expr], text: str = "argument must be a simple name") -> tuple[str, str]:
-    return _require_name(args[0], text), ""
+def _read_one_name(args: list[Expr]) -> tuple[str, str]:
+    return _read_name(args[0]), ""
 
 
-def _require_two_names(args: list[Expr]) -> tuple[str, str]:
+def _read_range_name(args: list[Expr]) -> tuple[str, str]:
+    return _read_name(args[0], "argument is not an identifier"), ""
+
+
+def _read_two_names(args: list[Expr]) -> tuple[str, str]:
     for arg in args[:2]:
         if not isinstance(arg, Ident):
             raise MacroError(arg.offset, "argument must be a simple name")
@@ -66,7 +73,7 @@ def _require_two_names(args: list[Expr]) -> tuple[str, str]:
     assert isinstance(second, Ident)
     if first.name == second.name:
         raise MacroError(second.offset, f"duplicate variable name: {first.name}")
-    return _require_name(first, ""), _require_name(second, "")
+    return _read_name(first), _read_name(second)
 
 
 def _build_quantifier(macro: str, offset: int, iter_range: Expr, names: tuple[str, str], body: Expr) -> Expr:
@@ -88,86 +95,49 @@ def _build_quantifier(macro: str, offset: int, iter_range: Expr, names: tuple[st
     else:
         condition = make_call("@not_strictly_false", make_call("!_", read_accu()))
         steps = (LiteralExpr(offset, False, BOOL), condition, make_call("_||_", read_accu(), body), read_accu())
-    return Comprehension(offset, macro, iter_range, names, ACCU, steps, None, body)
+    return Comprehension(offset, macro, iter_range, *names, ACCU, *steps, None, body)
 
 
 def _build_fold(
-    macro: str,
-    offset: int,
-    iter_range: Expr,
-    names: tuple[str, str],
-    init: Expr,
-    step: Expr,
-    guard: Expr | None,
-    body: Expr,
+    macro: str, offset: int, iter_range: Expr, names: tuple[str, str], guard: Expr | None, body: Expr
 ) -> Expr:
-    """Return a comprehension that folds items into a result."""
+    """Return a comprehension that folds items into a list or map. guard: the filter."""
+    init: Expr = ListExpr(offset, []) if macro == "list" else MapExpr(offset, [])
+    if macro == "list":
+        step = CallExpr(offset, "_+_", [Ident(offset, ACCU), ListExpr(offset, [body])])
+    else:
+        key = [Ident(offset, names[0])] if macro == "map" else []
+        step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), *key, body])
     if guard is not None:
         step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
     steps = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
-    return Comprehension(offset, macro, iter_range, names, ACCU, steps, guard, body)
+    return Comprehension(offset, macro, iter_range, *names, ACCU, *steps, guard, body)
 
 
-def _build_list_fold(offset: int, iter_range: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
-    step = CallExpr(offset, "_+_", [Ident(offset, ACCU), ListExpr(offset, [body])])
-    return _build_fold("list", offset, iter_range, names, ListExpr(offset, []), step, guard, body)
+def _make_quantifier(macro: str, read_names: NameReader) -> Macro:
+    return lambda offset, target, args: _build_quantifier(macro, offset, target, read_names(args), args[-1])
 
 
-def _make_quantifier(macro: str) -> Macro:
-    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-        assert target is not None
-        return _build_quantifier(macro, offset, target, _require_one_name(args), args[1])
-
-    return expand_call
-
-
-def _make_two_variable_quantifier(macro: str) -> Macro:
-    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-        assert target is not None
-        return _build_quantifier(macro, offset, target, _require_two_names(args), args[2])
+def _make_fold(macro: str, read_names: NameReader) -> Macro:
+    def expand_call(offset: int, target: Expr, args: list[Expr]) -> Expr:
+        names = read_names(args)
+        guard = args[-2] if len(args) > (3 if names[1] else 2) else None
+        return _build_fold(macro, offset, target, names, guard, args[-1])
 
     return expand_call
 
 
-def _expand_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
-    names = _require_one_name(args, "argument is not an identifier")
-    return _build_list_fold(offset, target, names, args[1] if len(args) == 3 else None, args[-1])
-
-
-def _expand_filter(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
-    return _build_list_fold(offset, target, _require_one_name(args, "argument is not an identifier"), args[1], args[0])
-
-
-def _expand_transform_list(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
-    return _build_list_fold(offset, target, _require_two_names(args), args[2] if len(args) == 4 else None, args[-1])
-
-
-def _expand_transform_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
-    names = _require_two_names(args)
-    step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), Ident(offset, names[0]), args[-1]])
-    guard = args[2] if len(args) == 4 else None
-    return _build_fold("map", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
-
-
-def _expand_transform_map_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
-    names = _require_two_names(args)
-    step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), args[-1]])
-    guard = args[2] if len(args) == 4 else None
-    return _build_fold("entries", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
+def _expand_filter(offset: int, target: Expr, args: list[Expr]) -> Expr:
+    return _build_fold("list", offset, target, _read_range_name(args), args[1], args[0])
 
 
 def build_bind(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
     """Return cel.bind(name, value, body): a comprehension over an empty list, whose accumulator is the name."""
     steps = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
-    return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, steps, None, body)
+    return Comprehension(offset, "bind", ListExpr(offset, []), UNUSED, "", name, *steps, None, body)
 
 
-def _expand_bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:
+def _expand_bind(offset: int, target: Expr, args: list[Expr]) -> Expr | None:
     if not isinstance(target, Ident) or target.name != "cel":
         return None
     if not isinstance(args[0], Ident):
@@ -178,8 +148,7 @@ def _expand_bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | N
 def _make_optional_macro(flat: bool) -> Macro:
     name = "optFlatMap" if flat else "optMap"
 
-    def expand_call(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-        assert target is not None
+    def expand_call(offset: int, target: Expr, args: list[Expr]) -> Expr:
         if not isinstance(args[0], Ident):
             raise MacroError(args[0].offset, f"{name}() variable name must be a simple identifier")
         value = build_bind(offset, args[0].name, CallExpr(offset, "value", [], target), args[1])
@@ -190,61 +159,46 @@ def _make_optional_macro(flat: bool) -> Macro:
     return expand_call
 
 
-def _expand_sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    assert target is not None
+def _expand_sort_by(offset: int, target: Expr, args: list[Expr]) -> Expr:
     if isinstance(target, LiteralExpr | MapExpr):
         text = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
         raise MacroError(target.offset, text)
-    keys = _expand_map(offset, Ident(offset, _SORTED), args)
+    keys = _build_fold("list", offset, Ident(offset, _SORTED), _read_range_name(args), None, args[1])
     call = CallExpr(offset, "@sortByAssociatedKeys", [keys], Ident(offset, _SORTED))
     return build_bind(offset, _SORTED, target, call)
 
 
-STANDARD: dict[tuple[str, int, bool], Macro] = {
-    ("has", 1, False): expand_has,
-    ("all", 2, True): _make_quantifier("all"),
-    ("exists", 2, True): _make_quantifier("exists"),
-    ("exists_one", 2, True): _make_quantifier("exists_one"),
-    ("map", 2, True): _expand_map,
-    ("map", 3, True): _expand_map,
+STANDARD: MacroTable = {
+    ("has", 1, False): _expand_has,
+    **{(name, 2, True): _make_quantifier(name, _read_one_name) for name in ("all", "exists", "exists_one")},
+    **{("map", count, True): _make_fold("list", _read_range_name) for count in (2, 3)},
     ("filter", 2, True): _expand_filter,
 }
-TWO_VARIABLES: dict[tuple[str, int, bool], Macro] = {
-    ("all", 3, True): _make_two_variable_quantifier("all"),
-    ("exists", 3, True): _make_two_variable_quantifier("exists"),
-    ("existsOne", 3, True): _make_two_variable_quantifier("exists_one"),
-    ("exists_one", 3, True): _make_two_variable_quantifier("exists_one"),
-    ("transformList", 3, True): _expand_transform_list,
-    ("transformList", 4, True): _expand_transform_list,
-    ("transformMap", 3, True): _expand_transform_map,
-    ("transformMap", 4, True): _expand_transform_map,
-    ("transformMapEntry", 3, True): _expand_transform_map_entry,
-    ("transformMapEntry", 4, True): _expand_transform_map_entry,
+TWO_VARIABLES: MacroTable = {
+    **{(name, 3, True): _make_quantifier(name, _read_two_names) for name in ("all", "exists", "exists_one")},
+    ("existsOne", 3, True): _make_quantifier("exists_one", _read_two_names),
+    **{("transformList", count, True): _make_fold("list", _read_two_names) for count in (3, 4)},
+    **{("transformMap", count, True): _make_fold("map", _read_two_names) for count in (3, 4)},
+    **{("transformMapEntry", count, True): _make_fold("entries", _read_two_names) for count in (3, 4)},
 }
-OPTIONALS: dict[tuple[str, int, bool], Macro] = {
+OPTIONALS: MacroTable = {
     ("optMap", 2, True): _make_optional_macro(False),
     ("optFlatMap", 2, True): _make_optional_macro(True),
 }
-LISTS: dict[tuple[str, int, bool], Macro] = {("sortBy", 2, True): _expand_sort_by}
-BIND: dict[tuple[str, int, bool], Macro] = {
+LISTS: MacroTable = {("sortBy", 2, True): _expand_sort_by}
+BIND: MacroTable = {
     ("bind", 3, True): _expand_bind,
-    ("existsOne", 2, True): _make_quantifier("exists_one"),
+    ("existsOne", 2, True): _make_quantifier("exists_one", _read_one_name),
 }
-
-# macros for rules of CustomResourceDefinitions
-KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
+KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS  # for rules of CustomResourceDefinitions
+EVERY = KUBERNETES | BIND
 # the features that a release needs so that new rules can use them
 _FEATURES = ((TWO_VARIABLES, "CELTwoVariables"), (LISTS, "CELListsV3"))
-
-
 FEATURES = tuple(feature for _, feature in _FEATURES)
 
 
 @bounded_cache(16)
-def select_macros(release: Release) -> dict[tuple[str, int, bool], Macro]:
+def select_macros(release: Release) -> MacroTable:
     """Return the macros for a new rule in a release."""
     excluded = {key for macros, feature in _FEATURES if not release.has_feature(feature) for key in macros}
     return {key: macro for key, macro in KUBERNETES.items() if key not in excluded}
-
-
-EVERY = KUBERNETES | BIND

@@ -12,7 +12,7 @@ from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
 from podless.cel.escape import RESERVED
 from podless.cel.lexer import START, Token, format_expected
-from podless.cel.macros import Macro
+from podless.cel.macros import MacroTable
 from podless.cel.recovery import ParsingStopped, RecoveringParser, SyntaxFault
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapEntry, MapExpr, MessageExpr, Select
 from podless.cel.types import BOOL, NULL, STRING
@@ -47,8 +47,8 @@ class _NestingTooDeep(Exception):
     """Grammar rules are nested too deep."""
 
 
-def parse_expression(source: str, macros: dict[tuple[str, int, bool], Macro]) -> Expr:
-    """Parse an expression. macros: by name, number of arguments, and whether it is a method. Raises CompileError."""
+def parse_expression(source: str, macros: MacroTable) -> Expr:
+    """Parse an expression. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
@@ -75,7 +75,7 @@ class _ExpressionParser(RecoveringParser):
     last result. highest: the maximum so far.
     """
 
-    def __init__(self, source: str, macros: dict[tuple[str, int, bool], Macro], issues: list[Issue]) -> None:
+    def __init__(self, source: str, macros: MacroTable, issues: list[Issue]) -> None:
         super().__init__(source, issues, frozenset(("EOF",)) | _FOLLOW)
         self.macros = macros
         self.depth = 0

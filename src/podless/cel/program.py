@@ -10,6 +10,7 @@ from podless.cel.bounds import run_with_room
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
+from podless.cel.macros import MacroTable
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
@@ -131,7 +132,7 @@ def compile(
     *,
     declarations: Declarations | None = None,
     schemas: Declared | None = None,
-    known: dict[Any, Any] | None = None,
+    known: MacroTable | None = None,
     container: str = "",
     typed: bool = True,
 ) -> Program:
@@ -160,7 +161,7 @@ def analyze_source(
     types: Mapping[str, Type],
     declarations: Declarations,
     schemas: checker.FieldTypes | None,
-    macro_table: dict[Any, Any],
+    macro_table: MacroTable,
     *,
     container: str = "",
     typed: bool = True,

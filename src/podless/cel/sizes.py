@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import Type
 from podless.cel.values import size_of
 from podless.runtime.meter import charge
@@ -55,24 +56,41 @@ def scale_count(count: int, factor: float) -> int:
     return MAX_COST if product >= 2.0**64 else math.ceil(product)
 
 
-class CallSite(Protocol):
-    """A call whose cost is estimated. Argument 0 is the target of a member function."""
+class CallSite:
+    """A call whose cost is estimated. Argument 0 is the target of a member function.
+
+    measure: returns the size of an argument. measure_items: returns the size of the items of a list of strings or
+    bytes, None for others.
+    """
+
+    __slots__ = ("_args", "_measure", "_measure_items")
+
+    def __init__(
+        self, args: list[Expr], measure: Callable[[Expr], Range], measure_items: Callable[[Expr], Range | None]
+    ) -> None:
+        self._args, self._measure, self._measure_items = args, measure, measure_items
 
     def get_size(self, index: int) -> Range:
         """Return the size of an argument."""
+        return self._measure(self._args[index])
 
     def get_item_size(self, index: int) -> Range | None:
         """Return the size of the items of a list argument of strings or bytes; None for others."""
+        return self._measure_items(self._args[index])
 
     def get_type(self, index: int) -> Type:
         """Return the type of an argument."""
+        return self._args[index].type
 
     def get_constant(self, index: int) -> Any:
         """Return the value of a literal argument, None for others."""
+        node = self._args[index]
+        return node.value if isinstance(node, LiteralExpr) else None
 
     @property
     def count(self) -> int:
         """The number of arguments."""
+        return len(self._args)
 
 
 # the cost, and the size of the result (None if unknown)

@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from podless.cel.correlation import map_keys
 from podless.runtime.memo import find_value, remember_value
 from podless.runtime.meter import charge, each
 from podless.schema import formats
@@ -49,7 +48,7 @@ class Node:
 
     __slots__ = (
         "_cached", "additional", "closed", "deep", "default", "embedded", "format", "has_additional", "int_or_string",
-        "items", "list_keys", "list_type", "map_keys", "nullable", "plain", "preserve", "properties", "raw", "types",
+        "items", "list_keys", "list_type", "nullable", "plain", "preserve", "properties", "raw", "types",
     )  # fmt: skip
 
     def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
@@ -70,7 +69,6 @@ class Node:
         self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
         self.list_type: str = raw.get("x-kubernetes-list-type") or ""
         self.list_keys: list[str] = raw.get("x-kubernetes-list-map-keys") or _NO_KEYS
-        self.map_keys = map_keys(raw)
         self.properties: dict[str, Any] = raw.get("properties") or EMPTY
         additional = raw.get("additionalProperties")
         self.has_additional = additional is not None

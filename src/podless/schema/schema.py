@@ -181,7 +181,7 @@ class Schema:
         node = self.node.find_child("status")
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
-            pair = None if old is None else ValuePair(obj, old, self.node).pair_field("status")
+            pair = None if old is None else ValuePair(obj, old, self.openapi).pair_field("status")
             errors = check.validate_value(obj["status"], node, ("status",) if has("StatusPaths") else (), pair)
         return self._add_unchecked([*errors, *more, *self._validate_lists(obj, old)])
 
@@ -190,7 +190,7 @@ class Schema:
         return embedded.validate_embedded(obj, self.node) + self._validate_lists(obj, old)
 
     def _collect_errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
-        pair = None if old is None else ValuePair(obj, old, self.node)
+        pair = None if old is None else ValuePair(obj, old, self.openapi)
         errors = [*check.validate_value(obj, self.node, pair=pair), *more]
         errors += embedded.validate_embedded(obj, self.node)
         return self._add_unchecked(errors + self._validate_lists(obj, old))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel.convert import convert_container, convert_value
-from podless.cel.correlation import ItemsByKey, SchemaNode, ValuePair, map_keys
+from podless.cel.correlation import ItemsByKey, ValuePair, map_keys
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.program import LIMIT
@@ -98,7 +98,7 @@ class NodeRules:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
-        pair = ValuePair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
+        pair = ValuePair(obj, old, self.schema) if ratchet and old is not None else None
         evaluation = _RuleEvaluation(budget, path, pair, warnings)
         try:
             if obj is not None:
