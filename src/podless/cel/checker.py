@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 from podless.cel import types
 from podless.cel.decls import Declarations, Overload
@@ -21,35 +20,9 @@ from podless.cel.syntax import (
     MessageExpr,
     Select,
 )
-from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, Type
+from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, FieldTypes, Type
 from podless.cel.values import TypeValue
 
-
-class FieldTypes(Protocol):
-    """The fields of struct types."""
-
-    def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field, None if it does not exist."""
-        return None
-
-    def can_construct(self, struct: str) -> bool:
-        """Return whether expressions may construct a struct type."""
-        return False
-
-
-class NoFields(FieldTypes):
-    """An environment without struct types."""
-
-
-# fields of the wrapper messages, which are plain values
-_WRAPPERS = {
-    f"google.protobuf.{name}": kind
-    for name, kind in {
-        "BoolValue": types.BOOL, "BytesValue": types.BYTES, "DoubleValue": types.DOUBLE, "FloatValue": types.DOUBLE,
-        "Int32Value": types.INT, "Int64Value": types.INT, "StringValue": types.STRING, "UInt32Value": types.UINT,
-        "UInt64Value": types.UINT,
-    }.items()
-}  # fmt: skip
 _VALUES = {
     "number_value": types.DOUBLE, "string_value": STRING, "bool_value": BOOL, "null_value": INT,
     "struct_value": types.MAP_STRING_DYN, "list_value": types.LIST_DYN,
@@ -60,7 +33,7 @@ _MESSAGES: dict[str, tuple[Type, Mapping[str, Type]]] = {
     "google.protobuf.ListValue": (types.LIST_DYN, {"values": types.LIST_DYN}),
     "google.protobuf.Struct": (types.MAP_STRING_DYN, {"fields": types.MAP_STRING_DYN}),
     "google.protobuf.Value": (DYN, _VALUES),
-    **{name: (types.wrapper_type(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
+    **{name: (types.wrapper_type(kind), {"value": kind}) for name, kind in types.WRAPPERS.items()},
 }
 
 
@@ -80,7 +53,7 @@ def check_tree(
     evaluation.
     """
     checker = (_TypeChecker if typed else _UntypedChecker)(
-        declarations, dict(variables), fields or NoFields(), container
+        declarations, dict(variables), fields or FieldTypes(), container
     )
     checker.visit(tree)
     if checker.issues:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from podless.cel import types
 from podless.cel.escape import escape_name, unescape_field
-from podless.cel.types import Type
+from podless.cel.types import FieldTypes, Type
 from podless.runtime.jsonobject import Schema
 from podless.runtime.memo import fill_attribute, remember_value
 from podless.runtime.meter import charge
@@ -32,7 +32,7 @@ _WHOLE_KINDS = frozenset(("int", "dyn"))
 _ITEMS, _VALUES = "@idx", "@elem"  # steps in the names of types, from a list or map to its items
 
 
-class Declared:
+class Declared(FieldTypes):
     """All types of a schema by name, each made at first use. name: of the root's type, without a dot.
 
     with_floats: a float is allowed for an integer, because clients can send one.
@@ -56,14 +56,9 @@ class Declared:
         return decl
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field of a struct type."""
         decl = self.find_struct(struct)
         field = decl.find_field(name) if decl is not None else None
         return None if field is None else field.type
-
-    def can_construct(self, struct: str) -> bool:
-        """Return False: rules cannot construct structs."""
-        return False
 
 
 class _Declarer:

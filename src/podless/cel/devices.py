@@ -9,13 +9,12 @@ from collections.abc import Mapping
 
 from podless.cel import cost, library, macros, program, types
 from podless.cel.bounds import run_with_room
-from podless.cel.checker import FieldTypes
 from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.quantity import QUANTITY
 from podless.cel.policies.environment import format_runtime_type
 from podless.cel.program import LIMIT, Program
-from podless.cel.types import Type
+from podless.cel.types import FieldTypes, Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 
 _MAX_SELECTOR = 10 * 1024  # bytes of a selector

@@ -13,7 +13,7 @@ from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issu
 from podless.cel.macros import MacroTable
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
-from podless.cel.types import Type
+from podless.cel.types import FieldTypes, Type
 from podless.meta.errors import Timeout
 from podless.runtime.memo import fill_attribute
 
@@ -160,7 +160,7 @@ def analyze_source(
     source: str,
     types: Mapping[str, Type],
     declarations: Declarations,
-    schemas: checker.FieldTypes | None,
+    schemas: FieldTypes | None,
     macro_table: MacroTable,
     *,
     container: str = "",

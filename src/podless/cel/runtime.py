@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import struct
 import time
+from collections.abc import Callable
 from typing import Any
 
 from podless.cel import access, arithmetic, bounds, compare, values
 from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, NoSuchKey, Panic
+from podless.cel.types import WRAPPERS
 from podless.cel.values import NONE, Optional, Uint
 
 
@@ -40,34 +42,23 @@ def _open_optional(value: Optional) -> Any:
 
 def _build_wrapper(name: str, fields: list[tuple[str, Any]]) -> Any:
     """Return the plain value of a wrapper or JSON message."""
-    values_by_field = {key: value for key, value in fields if value is not _UNSET}
-    if name == "google.protobuf.Duration":
-        return arithmetic.make_duration(
-            values_by_field.get("seconds", 0) * values.SECOND + values_by_field.get("nanos", 0)
-        )
-    if name == "google.protobuf.Timestamp":
-        return arithmetic.make_timestamp(
-            values_by_field.get("seconds", 0) * values.SECOND + values_by_field.get("nanos", 0)
-        )
+    given = {key: value for key, value in fields if value is not _UNSET}
+    if name in _TIMES:
+        return _TIMES[name](given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.FloatValue":
-        return struct.unpack("f", struct.pack("f", values_by_field.get("value", 0.0)))[0]
-    if name in _JSON:
-        return _build_json(name, values_by_field)
-    return values_by_field.get("value", _ZEROS[name])
+        return struct.unpack("f", struct.pack("f", given.get("value", 0.0)))[0]
+    if name == "google.protobuf.Value":  # a null is written as the enum null_value
+        return next((value for key, value in given.items() if key != "null_value"), None)
+    if name in _CONTAINERS:
+        return next(iter(given.values()), _CONTAINERS[name]())
+    return given.get("value", _ZEROS[WRAPPERS[name].kind])
 
 
-def _build_json(name: str, values_by_field: dict[str, Any]) -> Any:
-    """Return a JSON value. A null is written as the enum null_value."""
-    if name == "google.protobuf.Value":
-        return next((value for key, value in values_by_field.items() if key != "null_value"), None)
-    return next(iter(values_by_field.values()), _JSON[name]())
-
-
-_JSON: dict[str, Any] = {
-    "google.protobuf.Value": None,
-    "google.protobuf.ListValue": list,
-    "google.protobuf.Struct": dict,
+_TIMES: dict[str, Callable[[int], Any]] = {
+    "google.protobuf.Duration": arithmetic.make_duration,
+    "google.protobuf.Timestamp": arithmetic.make_timestamp,
 }
+_CONTAINERS: dict[str, Any] = {"google.protobuf.ListValue": list, "google.protobuf.Struct": dict}
 
 
 def _construct_message(name: str, fields: list[tuple[str, Any]]) -> values.Message:
@@ -75,17 +66,8 @@ def _construct_message(name: str, fields: list[tuple[str, Any]]) -> values.Messa
     return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
 
-_ZEROS: dict[str, Any] = {
-    "google.protobuf.BoolValue": False,
-    "google.protobuf.BytesValue": b"",
-    "google.protobuf.DoubleValue": 0.0,
-    "google.protobuf.FloatValue": 0.0,
-    "google.protobuf.Int32Value": 0,
-    "google.protobuf.Int64Value": 0,
-    "google.protobuf.StringValue": "",
-    "google.protobuf.UInt32Value": Uint(0),
-    "google.protobuf.UInt64Value": Uint(0),
-}
+# zero values by the kind of a type
+_ZEROS: dict[str, Any] = {"bool": False, "bytes": b"", "double": 0.0, "int": 0, "string": "", "uint": Uint(0)}
 
 
 def _fail_undeclared(name: str) -> Any:

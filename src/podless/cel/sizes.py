@@ -104,9 +104,13 @@ class Cost(NamedTuple):
     actual: Callable[..., int]
 
 
-def unit_cost() -> Cost:
-    """Return a cost of one unit."""
-    return Cost(lambda site: (ONE, None), lambda *_: 1)
+# the cost of one unit
+UNIT = Cost(lambda site: (ONE, None), lambda *_: 1)
+
+
+def count_traversal(value: Any, *_: Any) -> int:
+    """Return the actual cost of visiting each character of the first argument."""
+    return math.ceil(size_of(value) * PER_CHARACTER)
 
 
 def traversal_cost(factor: float = 1.0, *, sized: bool = False) -> Cost:
@@ -120,20 +124,18 @@ def traversal_cost(factor: float = 1.0, *, sized: bool = False) -> Cost:
     return Cost(estimate_call, lambda first, *_: math.ceil(size_of(first) * per_character))
 
 
-def estimated_search_cost() -> Cost:
-    """Return the cost of a pattern search: the product of both lengths."""
+def search_cost(*, sized: bool) -> Cost:
+    """Return the cost of a pattern search: the product of both lengths. sized: the result is a part of the text."""
 
     def estimate_call(site: CallSite) -> Estimate:
         text = site.get_size(0)
         cost = text.add(ONE).scale(PER_CHARACTER).multiply(site.get_size(1).scale(PER_PATTERN))
-        return cost, Range(0, text.high)
+        return cost, Range(0, text.high) if sized else None
+
+    def count_search(text: Any, pattern: Any, *_: Any) -> int:
+        return math.ceil((1.0 + size_of(text)) * PER_CHARACTER) * math.ceil(size_of(pattern) * PER_PATTERN)
 
     return Cost(estimate_call, count_search)
-
-
-def count_search(text: Any, pattern: Any, *_: Any) -> int:
-    """Return the actual cost of a pattern search."""
-    return math.ceil((1.0 + size_of(text)) * PER_CHARACTER) * math.ceil(size_of(pattern) * PER_PATTERN)
 
 
 def measure_value(value: Any) -> int:

@@ -88,6 +88,30 @@ MAP_AB = map_of(PARAM_A, PARAM_B)
 MAP_STRING_DYN = map_of(STRING, DYN)
 
 
+# the wrapper messages, which are plain values, and the types of these
+WRAPPERS = {
+    f"google.protobuf.{name}": kind
+    for name, kind in {
+        "BoolValue": BOOL, "BytesValue": BYTES, "DoubleValue": DOUBLE, "FloatValue": DOUBLE, "Int32Value": INT,
+        "Int64Value": INT, "StringValue": STRING, "UInt32Value": UINT, "UInt64Value": UINT,
+    }.items()
+}  # fmt: skip
+
+
+class FieldTypes:
+    """The fields of struct types, by their names. This base class has no struct types."""
+
+    __slots__ = ()
+
+    def find_field_type(self, struct: str, name: str) -> Type | None:
+        """Return the type of a field, None if it does not exist."""
+        return None
+
+    def can_construct(self, struct: str) -> bool:
+        """Return whether expressions may construct a struct type."""
+        return False
+
+
 def is_generic(item: Type) -> bool:
     """Return whether a type has parameters."""
     return item.kind == "param" or any(map(is_generic, item.params))

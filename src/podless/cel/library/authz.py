@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel.decls import Library, Overload, declare, parse_type
-from podless.cel.sizes import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, CallSite, Cost, Estimate, Range, unit_cost
+from podless.cel.sizes import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range
 from podless.cel.values import size_of
 
 AUTHORIZER, RESOURCE = parse_type("authorization.Authorizer"), parse_type("authorization.ResourceCheck")
@@ -21,7 +21,7 @@ def _declare_method(signature: str, cost: Cost | None = None, feature: str = "")
     def call_method(target: Any, *args: Any) -> Any:
         return getattr(target, name)(*args)
 
-    return declare(signature, f"{target.lower()}_{name}", call_method, cost or unit_cost(), feature)
+    return declare(signature, f"{target.lower()}_{name}", call_method, cost or UNIT, feature)
 
 
 def _estimate_selector(length: Range) -> Range:

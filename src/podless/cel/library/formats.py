@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.decls import Library, declare
-from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, unit_cost
+from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, UNIT, CallSite, Cost, Estimate
 from podless.cel.values import NONE, Optional
 from podless.codec import gotime
 from podless.codec.gourl import URLError, parse_url
@@ -101,7 +101,7 @@ LIBRARY = Library(
         declare(
             "<NamedFormat>.validate(string) -> optional(list(string))", "format-validate", _validate_text, _VALIDATION
         ),
-        declare("format.named(string) -> optional(NamedFormat)", "format-named", _find_format, unit_cost()),
+        declare("format.named(string) -> optional(NamedFormat)", "format-named", _find_format, UNIT),
         *(
             declare(f"format.{name}() -> NamedFormat", f"format.{name}", lambda found=found: found)
             for name, found in FORMATS.items()

@@ -14,10 +14,10 @@ from typing import Any
 from podless.cel import bounds, gotimes
 from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import PER_CHARACTER, Cost
+from podless.cel.sizes import traversal_cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
 from podless.cel.types import Type
-from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
+from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
@@ -319,14 +319,11 @@ CLAUSES = Clauses(
     ACCEPTED_TYPES,
     TYPE_ERRORS,
 )
-_COST = Cost(
-    lambda site: (site.get_size(0).scale(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
-)
 
 
 def format_library(name: str, kinds: Clauses) -> Library:
     """Return the library with format() for some clauses."""
-    form = declare("<string>.format(list(dyn)) -> string", "string_format", kinds.render, _COST)
+    form = declare("<string>.format(list(dyn)) -> string", "string_format", kinds.render, traversal_cost())
     return Library(name, (replace(form, check=kinds.find_fault),))
 
 

@@ -8,7 +8,7 @@ import math
 from podless.cel import values
 from podless.cel.decls import Library, declare, parse_type, succeeds
 from podless.cel.errors import EvaluationError, NoOverload
-from podless.cel.sizes import ONE, PER_CHARACTER, CallSite, Cost, Estimate, Range, traversal_cost, unit_cost
+from podless.cel.sizes import ONE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range, traversal_cost
 from podless.cel.types import STRING
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
@@ -155,21 +155,21 @@ def _make_containment_cost(extra: bool) -> Cost:
     return Cost(estimate_call, count_cost)
 
 
-_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
+_TRAVERSAL = traversal_cost()
 _CONTAINS_IP, _CONTAINS_CIDR = _make_containment_cost(False), _make_containment_cost(True)
 LIBRARY = Library(
     "network",
     (
         declare("ip(string) -> net.IP", "string_to_ip", parse_ip, _TRAVERSAL),
-        declare("<net.CIDR>.ip() -> net.IP", "cidr_ip", lambda value: Ip(value.address), _UNIT),
+        declare("<net.CIDR>.ip() -> net.IP", "cidr_ip", lambda value: Ip(value.address), UNIT),
         declare("isIP(string) -> bool", "is_ip", succeeds(parse_ip), _TRAVERSAL),
         declare("ip.isCanonical(string) -> bool", "ip_is_canonical", _is_canonical, traversal_cost(2)),
-        declare("<net.IP>.family() -> int", "ip_family", lambda value: value.address.version, _UNIT),
-        declare("<net.IP>.isUnspecified() -> bool", "ip_is_unspecified", lambda ip: ip.address.is_unspecified, _UNIT),
-        declare("<net.IP>.isLoopback() -> bool", "ip_is_loopback", lambda ip: ip.address.is_loopback, _UNIT),
-        declare("<net.IP>.isLinkLocalMulticast() -> bool", "ip_is_link_local_multicast", _is_local_multicast, _UNIT),
-        declare("<net.IP>.isLinkLocalUnicast() -> bool", "ip_is_link_local_unicast", _is_link_local, _UNIT),
-        declare("<net.IP>.isGlobalUnicast() -> bool", "ip_is_global_unicast", _is_global_unicast, _UNIT),
+        declare("<net.IP>.family() -> int", "ip_family", lambda value: value.address.version, UNIT),
+        declare("<net.IP>.isUnspecified() -> bool", "ip_is_unspecified", lambda ip: ip.address.is_unspecified, UNIT),
+        declare("<net.IP>.isLoopback() -> bool", "ip_is_loopback", lambda ip: ip.address.is_loopback, UNIT),
+        declare("<net.IP>.isLinkLocalMulticast() -> bool", "ip_is_link_local_multicast", _is_local_multicast, UNIT),
+        declare("<net.IP>.isLinkLocalUnicast() -> bool", "ip_is_link_local_unicast", _is_link_local, UNIT),
+        declare("<net.IP>.isGlobalUnicast() -> bool", "ip_is_global_unicast", _is_global_unicast, UNIT),
         declare("cidr(string) -> net.CIDR", "string_to_cidr", parse_cidr, _TRAVERSAL),
         declare("isCIDR(string) -> bool", "is_cidr", succeeds(parse_cidr), _TRAVERSAL),
         declare("<net.CIDR>.containsIP(string) -> bool", "cidr_contains_ip_string", _contains_ip_text, _CONTAINS_IP),
@@ -178,8 +178,8 @@ LIBRARY = Library(
             "<net.CIDR>.containsCIDR(string) -> bool", "cidr_contains_cidr_string", _contains_cidr_text, _CONTAINS_CIDR
         ),
         declare("<net.CIDR>.containsCIDR(net.CIDR) -> bool", "cidr_contains_cidr", _contains_cidr, _CONTAINS_CIDR),
-        declare("<net.CIDR>.prefixLength() -> int", "cidr_prefix_length", lambda value: value.bits, _UNIT),
-        declare("<net.CIDR>.masked() -> net.CIDR", "cidr_masked", Cidr.mask_host_bits, _UNIT),
+        declare("<net.CIDR>.prefixLength() -> int", "cidr_prefix_length", lambda value: value.bits, UNIT),
+        declare("<net.CIDR>.masked() -> net.CIDR", "cidr_masked", Cidr.mask_host_bits, UNIT),
         declare("string(net.IP) -> string", "ip_to_string", lambda value: str(value.address)),
         declare("string(net.CIDR) -> string", "cidr_to_string", lambda value: f"{value.address}/{value.bits}"),
     ),

@@ -9,7 +9,7 @@ import sys
 from podless.cel import values
 from podless.cel.decls import Library, declare, parse_type, succeeds
 from podless.cel.errors import EvaluationError, no_overload
-from podless.cel.sizes import traversal_cost, unit_cost
+from podless.cel.sizes import UNIT, traversal_cost
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
 from podless.runtime.lazy import compile_late
@@ -137,24 +137,22 @@ def compare_quantities(left: QuantityValue, right: QuantityValue) -> int:
     return (left_mantissa > right_mantissa) - (left_mantissa < right_mantissa)
 
 
-_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
+_TRAVERSAL = traversal_cost()
 LIBRARY = Library(
     "quantity",
     (
         declare("quantity(string) -> Quantity", "string_to_quantity", parse_quantity, _TRAVERSAL),
         declare("isQuantity(string) -> bool", "is_quantity_string", succeeds(parse_quantity), _TRAVERSAL),
-        declare(
-            "sign(Quantity) -> int", "quantity_sign", lambda value: (value.mantissa > 0) - (value.mantissa < 0), _UNIT
-        ),
-        declare("<Quantity>.isGreaterThan(Quantity) -> bool", "quantity_is_greater_than", operator.gt, _UNIT),
-        declare("<Quantity>.isLessThan(Quantity) -> bool", "quantity_is_less_than", operator.lt, _UNIT),
-        declare("<Quantity>.compareTo(Quantity) -> int", "quantity_compare_to", compare_quantities, _UNIT),
-        declare("<Quantity>.asApproximateFloat() -> double", "quantity_get_float", _convert_to_double, _UNIT),
-        declare("<Quantity>.asInteger() -> int", "quantity_get_int", _convert_to_int, _UNIT),
-        declare("<Quantity>.isInteger() -> bool", "quantity_is_integer", _is_integer, _UNIT),
-        declare("<Quantity>.add(Quantity) -> Quantity", "quantity_add", _add_quantities, _UNIT),
-        declare("<Quantity>.add(int) -> Quantity", "quantity_add_int", _add_quantities, _UNIT),
-        declare("<Quantity>.sub(Quantity) -> Quantity", "quantity_sub", _subtract_quantities, _UNIT),
-        declare("<Quantity>.sub(int) -> Quantity", "quantity_sub_int", _subtract_quantities, _UNIT),
+        declare("sign(Quantity) -> int", "quantity_sign", lambda a: (a.mantissa > 0) - (a.mantissa < 0), UNIT),
+        declare("<Quantity>.isGreaterThan(Quantity) -> bool", "quantity_is_greater_than", operator.gt, UNIT),
+        declare("<Quantity>.isLessThan(Quantity) -> bool", "quantity_is_less_than", operator.lt, UNIT),
+        declare("<Quantity>.compareTo(Quantity) -> int", "quantity_compare_to", compare_quantities, UNIT),
+        declare("<Quantity>.asApproximateFloat() -> double", "quantity_get_float", _convert_to_double, UNIT),
+        declare("<Quantity>.asInteger() -> int", "quantity_get_int", _convert_to_int, UNIT),
+        declare("<Quantity>.isInteger() -> bool", "quantity_is_integer", _is_integer, UNIT),
+        declare("<Quantity>.add(Quantity) -> Quantity", "quantity_add", _add_quantities, UNIT),
+        declare("<Quantity>.add(int) -> Quantity", "quantity_add_int", _add_quantities, UNIT),
+        declare("<Quantity>.sub(Quantity) -> Quantity", "quantity_sub", _subtract_quantities, UNIT),
+        declare("<Quantity>.sub(int) -> Quantity", "quantity_sub_int", _subtract_quantities, UNIT),
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from podless.cel import patterns
 from podless.cel.decls import Library, declare
-from podless.cel.sizes import estimated_search_cost
+from podless.cel.sizes import search_cost
 
-_SEARCH = estimated_search_cost()
+_SEARCH = search_cost(sized=True)
 LIBRARY = Library(
     "regex",
     (

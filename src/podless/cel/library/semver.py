@@ -8,7 +8,7 @@ from podless.cel import values
 from podless.cel.bounds import charge_each
 from podless.cel.decls import Library, declare, succeeds
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import traversal_cost, unit_cost
+from podless.cel.sizes import UNIT, traversal_cost
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
 
@@ -131,7 +131,7 @@ def _normalize_text(text: str) -> str:
     return ".".join(segments)
 
 
-_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
+_TRAVERSAL = traversal_cost()
 LIBRARY = Library(
     "semver",
     (
@@ -139,12 +139,12 @@ LIBRARY = Library(
         declare("semver(string, bool) -> Semver", "string_bool_to_semver", parse_semver, _TRAVERSAL),
         declare("isSemver(string) -> bool", "is_semver_string", succeeds(parse_semver), _TRAVERSAL),
         declare("isSemver(string, bool) -> bool", "is_semver_string_bool", succeeds(parse_semver), _TRAVERSAL),
-        declare("<Semver>.isGreaterThan(Semver) -> bool", "semver_is_greater_than", operator.gt, _UNIT),
-        declare("<Semver>.isLessThan(Semver) -> bool", "semver_is_less_than", operator.lt, _UNIT),
-        declare("<Semver>.compareTo(Semver) -> int", "semver_compare_to", compare_versions, _UNIT),
-        declare("<Semver>.major() -> int", "semver_major", lambda value: _wrap_signed(value.numbers[0]), _UNIT),
-        declare("<Semver>.minor() -> int", "semver_minor", lambda value: _wrap_signed(value.numbers[1]), _UNIT),
-        declare("<Semver>.patch() -> int", "semver_patch", lambda value: _wrap_signed(value.numbers[2]), _UNIT),
+        declare("<Semver>.isGreaterThan(Semver) -> bool", "semver_is_greater_than", operator.gt, UNIT),
+        declare("<Semver>.isLessThan(Semver) -> bool", "semver_is_less_than", operator.lt, UNIT),
+        declare("<Semver>.compareTo(Semver) -> int", "semver_compare_to", compare_versions, UNIT),
+        declare("<Semver>.major() -> int", "semver_major", lambda value: _wrap_signed(value.numbers[0]), UNIT),
+        declare("<Semver>.minor() -> int", "semver_minor", lambda value: _wrap_signed(value.numbers[1]), UNIT),
+        declare("<Semver>.patch() -> int", "semver_patch", lambda value: _wrap_signed(value.numbers[2]), UNIT),
     ),
     feature="CELSemver",
 )

@@ -10,7 +10,7 @@ from typing import Any
 from podless.cel import access, arithmetic, gotimes, patterns
 from podless.cel.decls import Library, declare, declare_each, parse_type
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, Range, count_search
+from podless.cel.sizes import PER_CHARACTER, CallSite, Cost, Estimate, Range, count_traversal, search_cost
 from podless.cel.types import DURATION, LIST_A, MAP_AB, NULL, TIMESTAMP, TYPE
 from podless.cel.values import (
     INT_MAX,
@@ -22,7 +22,6 @@ from podless.cel.values import (
     TypeValue,
     Uint,
     conversion_error,
-    size_of,
 )
 from podless.codec import gotext, gotime
 from podless.runtime.lazy import compile_late
@@ -186,10 +185,6 @@ def to_duration(value: Any) -> Duration:
     raise conversion_error(value, "google.protobuf.Duration")
 
 
-def _count_lookup(value: Any, *_: Any) -> int:
-    return math.ceil(size_of(value) * PER_CHARACTER)
-
-
 def _estimate_encoding(site: CallSite) -> Estimate:
     size = site.get_size(0)
     return size.scale(PER_CHARACTER), Range(size.low, min(size.high * 4, (1 << 64) - 1))
@@ -198,11 +193,6 @@ def _estimate_encoding(site: CallSite) -> Estimate:
 def _estimate_decoding(site: CallSite) -> Estimate:
     size = site.get_size(0)
     return size.scale(PER_CHARACTER), Range(size.low // 4, size.high)
-
-
-def _estimate_match(site: CallSite) -> Estimate:
-    text = site.get_size(0).add(ONE).scale(PER_CHARACTER)
-    return text.multiply(site.get_size(1).scale(PER_PATTERN)), None
 
 
 def _estimate_containment(site: CallSite) -> Estimate:
@@ -214,13 +204,10 @@ def _count_containment(text: str, substring: str, *_: Any) -> int:
 
 
 # as in cel-go, the estimate uses the length of the argument, the actual cost that of the target
-_AFFIX = Cost(
-    lambda site: (site.get_size(1).scale(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
-)
-_BYTES = Cost(_estimate_encoding, _count_lookup)
-_TEXT = Cost(_estimate_decoding, _count_lookup)
+_AFFIX = Cost(lambda site: (site.get_size(1).scale(PER_CHARACTER), None), count_traversal)
+_BYTES = Cost(_estimate_encoding, count_traversal)
+_TEXT = Cost(_estimate_decoding, count_traversal)
 _CONTAINMENT = Cost(_estimate_containment, _count_containment)
-_MATCH = Cost(_estimate_match, count_search)
 LIBRARY = Library(
     "standard",
     (
@@ -236,7 +223,7 @@ LIBRARY = Library(
         declare("<string>.startsWith(string) -> bool", "starts_with_string", str.startswith, _AFFIX),
         declare("<string>.endsWith(string) -> bool", "ends_with_string", str.endswith, _AFFIX),
         declare("matches(string, string) -> bool", "matches", patterns.has_match),
-        declare("<string>.matches(string) -> bool", "matches_string", patterns.has_match, _MATCH),
+        declare("<string>.matches(string) -> bool", "matches_string", patterns.has_match, search_cost(sized=False)),
         declare("type(A) -> type(A)", "type", access.type_of),
         declare("dyn(A) -> dyn", "to_dyn", lambda a: a),
         *declare_each("int double duration string timestamp uint", "int({0}) -> int", "{1}_to_int64", to_int),

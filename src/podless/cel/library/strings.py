@@ -15,6 +15,7 @@ from podless.cel.sizes import (
     Cost,
     Estimate,
     Range,
+    count_traversal,
     measure_value,
     scale_count,
     traversal_cost,
@@ -172,18 +173,13 @@ def _join_actual(*args: Any) -> int:
     return math.ceil(size_of(args[-1]) * 2 * PER_CHARACTER)
 
 
-def _estimate_search(site: CallSite) -> Estimate:
-    return site.get_size(0).scale(PER_CHARACTER), None
-
-
-_SEARCH = Cost(
-    _estimate_search, lambda text, *_: measure_value(text)
-)  # shared with lists, whose indexOf has the same cost
+# the actual cost is that of lists, which have functions of the same names
+_SEARCH = traversal_cost()._replace(actual=lambda text, *_: measure_value(text))
 _SIZE_KEPT = traversal_cost(sized=True)
 _REPLACE = Cost(_estimate_replacement, _count_two_passes)
 _SPLIT = Cost(_estimate_split, _count_two_passes)
 _JOIN = Cost(_estimate_join, _join_actual)
-_QUOTE = Cost(_estimate_quote, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
+_QUOTE = Cost(_estimate_quote, count_traversal)
 
 LIBRARY = Library(
     "strings",

@@ -8,7 +8,7 @@ from podless.cel import values
 from podless.cel.bounds import charge_each
 from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import traversal_cost, unit_cost
+from podless.cel.sizes import UNIT, traversal_cost
 from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape_percent
 
 _PORT = re.compile(r":[0-9]*\Z")
@@ -63,17 +63,16 @@ def _parse_query(url: Url) -> dict[str, list[str]]:
     return parameters
 
 
-_UNIT = unit_cost()
 LIBRARY = Library(
     "urls",
     (
         declare("url(string) -> URL", "string_to_url", _parse_url, traversal_cost(sized=True)),
         declare("isURL(string) -> bool", "is_url_string", is_request_url),
-        declare("<URL>.getScheme() -> string", "url_get_scheme", lambda url: url.scheme, _UNIT),
-        declare("<URL>.getHost() -> string", "url_get_host", lambda url: url.host, _UNIT),
-        declare("<URL>.getHostname() -> string", "url_get_hostname", _get_hostname, _UNIT),
-        declare("<URL>.getPort() -> string", "url_get_port", _get_port, _UNIT),
-        declare("<URL>.getEscapedPath() -> string", "url_get_escaped_path", _escaped_path, _UNIT),
-        declare("<URL>.getQuery() -> map(string, list(string))", "url_get_query", _parse_query, _UNIT),
+        declare("<URL>.getScheme() -> string", "url_get_scheme", lambda url: url.scheme, UNIT),
+        declare("<URL>.getHost() -> string", "url_get_host", lambda url: url.host, UNIT),
+        declare("<URL>.getHostname() -> string", "url_get_hostname", _get_hostname, UNIT),
+        declare("<URL>.getPort() -> string", "url_get_port", _get_port, UNIT),
+        declare("<URL>.getEscapedPath() -> string", "url_get_escaped_path", _escaped_path, UNIT),
+        declare("<URL>.getQuery() -> map(string, list(string))", "url_get_query", _parse_query, UNIT),
     ),
 )

@@ -11,7 +11,7 @@ from podless.cel import library, macros, program, syntax, types
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
-from podless.cel.types import DYN, INT, TIMESTAMP, Type
+from podless.cel.types import DYN, INT, TIMESTAMP, FieldTypes, Type
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
 from podless.runtime.meter import make_shared
@@ -67,7 +67,7 @@ class Expression:
     internal: bool = False
 
 
-class PolicyStructs:
+class PolicyStructs(FieldTypes):
     """The struct types of a policy. patches: expressions may construct those for mutations."""
 
     def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
@@ -75,7 +75,6 @@ class PolicyStructs:
         self._patches = patches
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field, or None."""
         if struct == VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":
@@ -85,7 +84,6 @@ class PolicyStructs:
         return _STRUCTS.get(struct, {}).get(name)
 
     def can_construct(self, struct: str) -> bool:
-        """Return whether expressions may construct a struct type."""
         return self._patches and (struct in ("JSONPatch", "Object") or struct.startswith("Object."))
 
 
