@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cel import CelError, EvaluationError, compile
-from podless.cel.compare import are_equal
 from podless.cel.declared import Declared
+from podless.cel.values import are_equal
 from tests.conftest import tries
 
 SCHEMA: dict[str, Any] = {

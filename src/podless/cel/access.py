@@ -6,9 +6,8 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.compare import are_equal
 from podless.cel.errors import EvaluationError, NoSuchKey, no_overload
-from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
+from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint, are_equal
 from podless.codec import gotext
 
 

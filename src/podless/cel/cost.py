@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
-from podless.cel.escape import RESERVED
+from podless.cel.lexer import RESERVED
 from podless.cel.sizes import MAX_COST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, CallSite, Range
 from podless.cel.syntax import (
     CallExpr,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.cel import types
-from podless.cel.escape import escape_name, unescape_field
+from podless.cel.lexer import RESERVED
 from podless.cel.types import FieldTypes, Type
 from podless.runtime.jsonobject import Schema
+from podless.runtime.lazy import compile_late
 from podless.runtime.memo import fill_attribute, remember_value
 from podless.runtime.meter import charge
 from podless.runtime.release import has
@@ -29,6 +30,12 @@ _FORMATS = {
 _SCALARS = {"boolean": ("bool", types.BOOL, 4), "number": ("double", types.DOUBLE, 1), "integer": ("int", types.INT, 1)}
 _PLAIN_KINDS = frozenset(("int", "string", "bool", "dyn"))
 _WHOLE_KINDS = frozenset(("int", "dyn"))
+_IDENTIFIER = compile_late(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_ALLOWED = compile_late(r"[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*\Z")
+_ESCAPABLE = compile_late(r"__|[-./]")
+_ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+_UNESCAPES = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
+_ESCAPED = compile_late(r"__([^_]+)__")
 _ITEMS, _VALUES = "@idx", "@elem"  # steps in the names of types, from a list or map to its items
 
 
@@ -243,3 +250,23 @@ def with_metadata(schema: Schema) -> Schema:
     if metadata.get("type") == "object" and all((child or {}).get("type") == "string" for child in identifying):
         return schema
     return {**schema, "properties": {**properties, "kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}}
+
+
+def escape_name(name: str) -> str | None:
+    """Return a property's name as a CEL field, None if it has no such form."""
+    if name in RESERVED:
+        return f"__{name}__"
+    if "__" not in name and _IDENTIFIER.match(name):
+        return name
+    if not _ALLOWED.match(name):
+        return None
+    return _ESCAPABLE.sub(lambda match: _ESCAPES[match.group()], name)
+
+
+def unescape_field(field: str) -> str:
+    """Return the property name of a CEL field."""
+    if "__" not in field:
+        return field
+    if field.startswith("__") and field.endswith("__") and field[2:-2] in RESERVED:
+        return field[2:-2]
+    return _ESCAPED.sub(lambda match: _UNESCAPES.get(match[1], match.group()), field)

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cel.control import ControlGenerator
-from podless.cel.declared import Decl
+from podless.cel.declared import Decl, unescape_field
 from podless.cel.decls import Declarations
-from podless.cel.escape import unescape_field
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, InlineGenerator
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
 from podless.cel.writer import Value

@@ -6,7 +6,7 @@ from functools import partial
 
 from podless.cel import patterns
 from podless.cel.codegen import CodeGenerator
-from podless.cel.escape import unescape_field
+from podless.cel.declared import unescape_field
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Select
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value

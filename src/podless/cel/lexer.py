@@ -35,6 +35,13 @@ _TOKEN = compile_late(
 )
 TOKENS_PER_CHARGE = 16  # tokens that are charged together
 _KEYWORDS = frozenset(("in", "true", "false", "null"))
+# identifiers that an expression may not use as names
+RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"),
+        *("loop", "namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
 
 # how far ANTLR reads an unterminated token before it fails
 _UNTERMINATED = compile_late(

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
-from podless.cel.escape import RESERVED
-from podless.cel.lexer import START, Token, format_expected
+from podless.cel.lexer import RESERVED, START, Token, format_expected
 from podless.cel.macros import MacroTable
 from podless.cel.recovery import ParsingStopped, RecoveringParser, SyntaxFault
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapEntry, MapExpr, MessageExpr, Select

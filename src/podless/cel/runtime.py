@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import access, arithmetic, bounds, compare, values
+from podless.cel import access, arithmetic, bounds, values
 from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, NoSuchKey, Panic
 from podless.cel.types import WRAPPERS
 from podless.cel.values import NONE, Optional, Uint
@@ -85,7 +85,7 @@ GLOBALS: dict[str, Any] = {
     "Panic": Panic,
     "build": _build_wrapper,
     "construct": _construct_message,
-    "equal": compare.are_equal,
+    "equal": values.are_equal,
     "field": _get_field,
     "check_loop_cost": bounds.check_loop_cost,
     "has": access.has_field,

@@ -6,8 +6,14 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from podless.cel.rules.costs import EstimatedCost, Steps, estimate_rules, list_nodes
-from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
+from podless.cel.rules.definitions import (
+    RULE_LIMIT,
+    EstimatedCost,
+    Steps,
+    child_nodes,
+    estimate_rules,
+    list_nodes,
+)
 from podless.cel.rules.verdict import RULES
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema

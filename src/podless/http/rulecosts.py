@@ -52,7 +52,7 @@ def _render_costs(definition: Object) -> Response:
 
 
 def _list_costs(version: Object) -> Object:
-    from podless.cel.rules.costs import estimate_rules, list_nodes
+    from podless.cel.rules.definitions import estimate_rules, list_nodes
     from podless.cel.rules.verdict import RULES
 
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}

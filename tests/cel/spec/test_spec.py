@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from podless.cel import CelError, Program, compare, compile, values
+from podless.cel import CelError, Program, compile, values
 from tests.cel.spec import facts
 from tests.cel.spec.facts import Fact
 
@@ -29,7 +29,7 @@ MAX = 0.01  # of all may be known to differ
 
 
 def same(got: Any, wanted: Any) -> bool:
-    alike = values.name_of(got) == values.name_of(wanted) and compare.are_equal(got, wanted)
+    alike = values.name_of(got) == values.name_of(wanted) and values.are_equal(got, wanted)
     return alike or (got != got and wanted != wanted)
 
 

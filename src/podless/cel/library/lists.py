@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import arithmetic, bounds, compare
+from podless.cel import arithmetic, bounds, values
 from podless.cel.decls import Library, declare, declare_each
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
@@ -31,9 +31,7 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return all(
-        compare.compare_values(left, right) <= 0 for left, right in itertools.pairwise(bounds.charge_each(items))
-    )
+    return all(values.compare_values(left, right) <= 0 for left, right in itertools.pairwise(bounds.charge_each(items)))
 
 
 def _make_sum(zero: Any) -> Callable[[list[Any]], Any]:
@@ -46,7 +44,7 @@ def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
             raise EvaluationError(f"{name} called on empty list")
         result = items[0]
         for item in itertools.islice(bounds.charge_each(items), 1, None):
-            if compare.compare_values(item, result) == sign:
+            if values.compare_values(item, result) == sign:
                 result = item
         return result
 
@@ -54,12 +52,12 @@ def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
 
 
 def _find_index(items: list[Any], value: Any) -> int:
-    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.are_equal(item, value)), -1)
+    return next((index for index, item in enumerate(bounds.charge_each(items)) if values.are_equal(item, value)), -1)
 
 
 def _find_last_index(items: list[Any], value: Any) -> int:
     indexes = range(len(items) - 1, -1, -1)
-    return next((index for index in bounds.charge_each(indexes) if compare.are_equal(items[index], value)), -1)
+    return next((index for index in bounds.charge_each(indexes) if values.are_equal(items[index], value)), -1)
 
 
 def _slice_list(items: list[Any], start: int, end: int) -> list[Any]:
@@ -95,7 +93,7 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     if any(key.__class__ is not keys[0].__class__ for key in keys):
         raise EvaluationError("list elements must have the same type")
     bounds.afford_work(len(items) ** 2)
-    order = functools.cmp_to_key(compare.compare_values)
+    order = functools.cmp_to_key(values.compare_values)
     return [items[index] for index in sorted(range(len(items)), key=lambda index: order(keys[index]))]
 
 
@@ -108,7 +106,7 @@ def _list_distinct(items: list[Any]) -> list[Any]:
     distinct: list[Any] = []
     for item in items:
         charge(len(distinct))
-        if not any(compare.are_equal(item, kept_item) for kept_item in distinct):
+        if not any(values.are_equal(item, kept_item) for kept_item in distinct):
             distinct.append(item)
     return distinct
 

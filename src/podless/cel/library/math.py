@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from podless.cel import arithmetic, compare
+from podless.cel import arithmetic, values
 from podless.cel.bounds import charge_each
 from podless.cel.decls import Library, Overload, declare, declare_each
 from podless.cel.errors import EvaluationError
@@ -22,7 +22,7 @@ def _make_pick(sign: int) -> Callable[..., Any]:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
         result = items[0]
         for item in islice(charge_each(items), 1, None):
-            if compare.compare_values(item, result) == sign:
+            if values.compare_values(item, result) == sign:
                 result = item
         return result
 

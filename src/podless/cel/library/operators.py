@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from podless.cel import access, arithmetic, compare
+from podless.cel import access, arithmetic, values
 from podless.cel.decls import Library, Overload, declare, declare_each
 from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, CallSite, Cost, Estimate, Range
 from podless.cel.values import size_of
@@ -78,12 +78,12 @@ LIBRARY = Library(
         declare("_||_(bool, bool) -> bool", "logical_or", None),
         declare("_?_:_(bool, A, A) -> A", "conditional", None, Cost(_estimate_conditional, lambda *_: 0)),
         declare("@not_strictly_false(bool) -> bool", "not_strictly_false", None),
-        declare("_==_(A, A) -> bool", "equals", compare.are_equal, EQUAL),
-        declare("_!=_(A, A) -> bool", "not_equals", lambda a, b: not compare.are_equal(a, b), COMPARED),
-        *_declare_comparison("_<_", "less", lambda a, b: compare.compare_values(a, b) < 0),
-        *_declare_comparison("_<=_", "less_equals", lambda a, b: compare.compare_values(a, b) <= 0),
-        *_declare_comparison("_>_", "greater", lambda a, b: compare.compare_values(a, b) > 0),
-        *_declare_comparison("_>=_", "greater_equals", lambda a, b: compare.compare_values(a, b) >= 0),
+        declare("_==_(A, A) -> bool", "equals", values.are_equal, EQUAL),
+        declare("_!=_(A, A) -> bool", "not_equals", lambda a, b: not values.are_equal(a, b), COMPARED),
+        *_declare_comparison("_<_", "less", lambda a, b: values.compare_values(a, b) < 0),
+        *_declare_comparison("_<=_", "less_equals", lambda a, b: values.compare_values(a, b) <= 0),
+        *_declare_comparison("_>_", "greater", lambda a, b: values.compare_values(a, b) > 0),
+        *_declare_comparison("_>=_", "greater_equals", lambda a, b: values.compare_values(a, b) >= 0),
         declare("_+_(bytes, bytes) -> bytes", "add_bytes", arithmetic.add, _JOIN),
         declare("_+_(double, double) -> double", "add_double", arithmetic.add),
         declare("_+_(duration, duration) -> duration", "add_duration_duration", arithmetic.add),

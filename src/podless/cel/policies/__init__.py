@@ -6,9 +6,17 @@ budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/p
 
 from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget
 from podless.cel.policies.authorizer import AccessCheck, AccessDecision, AuthorizerValue
-from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
+from podless.cel.policies.environment import (
+    BOOL,
+    JSON_PATCHES,
+    OBJECT,
+    STRING,
+    TEXT_OR_NULL,
+    Environment,
+    Expression,
+    TypedEnvironment,
+)
 from podless.cel.policies.mutation import TypeMismatch, apply_message, collect_container_ids, make_patch_operations
-from podless.cel.policies.typecheck import TypedEnvironment
 
 __all__ = [
     "BOOL",

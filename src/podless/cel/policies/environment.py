@@ -1,4 +1,7 @@
-"""Compiles a policy's expressions in their environment."""
+"""Compiles a policy's expressions in their environment, and type checks them against the types of its objects.
+
+Source: k8s.io/apiserver pkg/admission/plugin/cel and pkg/admission/plugin/policy/validating/typechecking.go.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.cel import library, macros, program, syntax, types
+from podless.cel.declared import Declared
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
@@ -23,7 +27,7 @@ TEXT_OR_NULL = (types.STRING, types.NULL)
 OBJECT = (types.struct_type("Object"),)
 JSON_PATCHES = (types.list_of(types.struct_type("JSONPatch")),)
 
-VARIABLES = "kubernetes.variables"
+_VARIABLES = "kubernetes.variables"
 
 
 _STRUCT_FIELDS = read_blocks(Path(__file__).with_name("structs.txt"))
@@ -44,7 +48,7 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
 _PATCH: Mapping[str, Type] = {**dict.fromkeys(("op", "path", "from"), types.STRING), "value": DYN}
 _NO_TYPE = Type("none", "")  # matches dyn only
 # variables of every expression
-COMMON_VARIABLES: Mapping[str, Type] = {
+_COMMON_VARIABLES: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
     "namespaceObject": _KINDS["Namespace"],
@@ -67,7 +71,7 @@ class Expression:
     internal: bool = False
 
 
-class PolicyStructs(FieldTypes):
+class _PolicyStructs(FieldTypes):
     """The struct types of a policy. patches: expressions may construct those for mutations."""
 
     def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
@@ -75,7 +79,7 @@ class PolicyStructs(FieldTypes):
         self._patches = patches
 
     def find_field_type(self, struct: str, name: str) -> Type | None:
-        if struct == VARIABLES:
+        if struct == _VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":
             return _PATCH.get(name, _NO_TYPE)
@@ -105,7 +109,7 @@ class Environment:
     def declare_variable(self, name: str, source: str) -> Expression:
         """Compile a policy variable, for use in later expressions."""
         result = self.compile_expression(source, ())
-        self._variables[name] = get_declarable_type(result.program.type) if result.program is not None else DYN
+        self._variables[name] = _get_declarable_type(result.program.type) if result.program is not None else DYN
         self.variables[name] = result
         return result
 
@@ -121,15 +125,15 @@ class Environment:
     def _compile_expression(
         self, source: str, expected: tuple[Type, ...], authorizer: bool, patches: bool
     ) -> Expression:
-        variables = dict(COMMON_VARIABLES)
+        variables = dict(_COMMON_VARIABLES)
         if self._params:
             variables["params"] = DYN
         if authorizer:
             variables |= _AUTHORIZER_VARIABLES
         if self._composed:
-            variables["variables"] = types.struct_type(VARIABLES)
+            variables["variables"] = types.struct_type(_VARIABLES)
         functions = library.kubernetes_libraries(self._new, patches=patches)
-        structs = PolicyStructs(self._variables, patches)
+        structs = _PolicyStructs(self._variables, patches)
         try:
             tree = program.analyze_source(source, variables, functions, structs, macros.select_macros(self._new))
         except CompileError as error:
@@ -154,11 +158,11 @@ _DECLARABLE = frozenset(
 )
 
 
-def get_declarable_type(kind: Type) -> Type:
+def _get_declarable_type(kind: Type) -> Type:
     """Return the declared type of a variable: structs and similar types become dyn, also in lists and maps."""
     if kind.kind not in _DECLARABLE or kind.name == "wrapper":
         return DYN
-    return replace(kind, params=tuple(map(get_declarable_type, kind.params))) if kind.params else kind
+    return replace(kind, params=tuple(map(_get_declarable_type, kind.params))) if kind.params else kind
 
 
 _RUNTIME_NAMES = {
@@ -179,3 +183,56 @@ def format_runtime_type(kind: Type) -> str:
     """Return the name of a type's runtime form, for error texts."""
     name = _RUNTIME_NAMES.get(kind.name, kind.name)
     return f"{name}({', '.join(map(format_runtime_type, kind.params))})" if kind.params else name
+
+
+class TypedEnvironment:
+    """Type checks expressions against the declarations of the objects, to report errors only.
+
+    objects, parameters: their declarations, None if unknown. has_parameters: the policy has a paramKind.
+    """
+
+    def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
+        self._variables: dict[str, Type] = {}
+        self._structs = _TypedStructs(self._variables, objects, parameters)
+        variable_types = dict(_COMMON_VARIABLES) | dict.fromkeys(("object", "oldObject"), _get_root_type(objects))
+        if has_parameters:
+            variable_types["params"] = _get_root_type(parameters)
+        self._variable_types = variable_types | {"authorizer": AUTHORIZER, "variables": types.struct_type(_VARIABLES)}
+
+    def declare_variable(self, name: str, source: str) -> None:
+        """Declare a variable for later expressions. One with an error has type dyn."""
+        try:
+            self._variables[name] = _get_declarable_type(self._infer_type(source))
+        except CompileError:
+            self._variables[name] = DYN
+
+    def find_error(self, source: str) -> str:
+        """Return the error of an expression, or ""."""
+        try:
+            self._infer_type(source)
+        except CompileError as error:
+            return str(error)
+        return ""
+
+    def _infer_type(self, source: str) -> Type:
+        return program.analyze_source(
+            source, self._variable_types, library.kubernetes_libraries(), self._structs, macros.KUBERNETES
+        ).type
+
+
+class _TypedStructs(_PolicyStructs):
+    """The struct types of a policy, and those of its objects."""
+
+    def __init__(self, variables: dict[str, Type], *declared: Declared | None) -> None:
+        super().__init__(variables, patches=False)
+        self._declared = [objects for objects in declared if objects is not None]
+
+    def find_field_type(self, struct: str, name: str) -> Type | None:
+        for objects in self._declared:
+            if objects.find_struct(struct) is not None:
+                return objects.find_field_type(struct, name)
+        return super().find_field_type(struct, name)
+
+
+def _get_root_type(declared: Declared | None) -> Type:
+    return DYN if declared is None or declared.root is None else declared.root.type

@@ -1,9 +1,9 @@
-"""Validates the rules of a written definition: compilation, use of oldSelf, and estimated cost."""
+"""Validates the rules of a written definition: compilation, use of oldSelf, and estimated cost by node."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.cel.declared import MAX_REQUEST
 from podless.cel.rules.objects import NodeRules
@@ -15,6 +15,7 @@ from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT
 
+Steps = tuple[str, ...]
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
 _MAX_COST = (1 << 64) - 1
@@ -183,3 +184,44 @@ def _format_excess(name: str, cost: int, limit: int) -> str:
         f"{name} exceeds budget by factor of {text} (try simplifying the rule, or adding maxItems, maxProperties, and"
         " maxLength where arrays, maps, and strings are declared)"
     )
+
+
+class EstimatedCost(NamedTuple):
+    """The estimated maximum cost of one rule, in kube-apiserver's units.
+
+    per_evaluation: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without
+    one. error: why the rule does not compile, "" if it does.
+    """
+
+    per_evaluation: int
+    times: int
+    message: int
+    error: str
+
+    @property
+    def total(self) -> int:
+        """The cost for one object."""
+        return self.per_evaluation * self.times
+
+
+def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
+    """Yield the nodes of a structural schema in order: the path of each, and the nodes from the root to it."""
+    todo: list[tuple[Steps, tuple[Schema, ...]]] = [((), (schema,))]
+    while todo:
+        charge(1)
+        steps, nodes = todo.pop()
+        yield steps, nodes
+        children = [((*steps, suffix.removeprefix(".")), (*nodes, child)) for suffix, child in child_nodes(nodes[-1])]
+        todo += reversed(children)
+
+
+def estimate_rules(nodes: tuple[Schema, ...]) -> list[EstimatedCost]:
+    """Estimate the rules of the last node. nodes: from the root to it."""
+    *ancestors, node = nodes
+    if not node.get(RULES):
+        return []
+    verdict = judge_node(node, resource=not ancestors or bool(node.get("x-kubernetes-embedded-resource")))
+    if not verdict.has_type:
+        return [EstimatedCost(0, 1, 0, "the values there have no type")] * len(node[RULES])
+    times = estimate_cardinality(tuple(ancestors), verdict.min_bytes)
+    return [EstimatedCost(rule.cost, times, rule.message_cost or 0, rule.error) for rule in verdict.rules]

@@ -13,8 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from podless.cel import library
-from podless.cel.declared import Declared
-from podless.cel.escape import unescape_field
+from podless.cel.declared import Declared, unescape_field
 from podless.cel.parser import MAX_SIZE
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer

@@ -23,7 +23,7 @@ import math
 from typing import Final
 
 from podless.cel.convert import SchemalessValue
-from podless.cel.escape import unescape_field
+from podless.cel.declared import unescape_field
 from podless.cel.library.standard import to_string
 from podless.cel.types import DYN, Type
 from podless.cel.values import Duration, Optional, Timestamp, Uint
