@@ -395,7 +395,7 @@ def test_times_alone_are_no_change() -> None:
     ],
 )
 def test_names_of_managers(parameter: str, agent: str, name: str) -> None:
-    assert managers.manager_name(parameter, agent) == name
+    assert managers.find_manager_name(parameter, agent) == name
 
 
 PATHS = {"g/v1": ("f:spec", "f:size"), "g/v2": None}
@@ -404,9 +404,9 @@ REPLICAS: Object = {"f:spec": {"f:replicas": {}}}
 
 def test_a_scale_shows_who_owns_the_replicas() -> None:
     obj = apply(None, {"size": 1, "color": "red"})
-    (entry,) = scaling.to_scale(obj["metadata"]["managedFields"], PATHS)
+    (entry,) = scaling.list_scale_entries(obj["metadata"]["managedFields"], PATHS)
     assert (entry["manager"], entry["apiVersion"], entry["fieldsV1"]) == ("alpha", "autoscaling/v1", REPLICAS)
-    assert scaling.to_scale(apply(None, {"color": "red"})["metadata"]["managedFields"], PATHS) == []
+    assert scaling.list_scale_entries(apply(None, {"color": "red"})["metadata"]["managedFields"], PATHS) == []
 
 
 def test_who_scales_takes_the_replicas() -> None:
@@ -420,12 +420,12 @@ def test_who_scales_takes_the_replicas() -> None:
         "fieldsV1": REPLICAS,
         "subresource": "scale",
     }
-    entries = scaling.to_object(held, [scaler], "g/v1", PATHS, custom=True)
+    entries = scaling.list_object_entries(held, [scaler], "g/v1", PATHS, custom=True)
     assert [(entry["manager"], entry["fieldsV1"], entry.get("time")) for entry in entries] == [
         ("alpha", {"f:spec": {"f:color": {}}}, NOW),
         ("scaler", {"f:spec": {"f:size": {}}}, None),
     ]
-    kept = scaling.to_object(held, scaling.to_scale(held, PATHS), "g/v1", PATHS, custom=True)
+    kept = scaling.list_object_entries(held, scaling.list_scale_entries(held, PATHS), "g/v1", PATHS, custom=True)
     assert kept == held
 
 

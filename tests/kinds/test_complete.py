@@ -68,7 +68,7 @@ def write(kind: Kind) -> list[Any]:
         unknown: list[str] = []
         obj = kind.strategy.decode(kind, version, whole(GOOD, version.name) | {"more": 1}, unknown)
         told += [] if unknown == ["more"] else [unknown]
-        place = fieldmanager.endpoint_of(call)
+        place = fieldmanager.find_target(call)
         entries = managers.update_managed_fields(place, None, obj, "me", "2020-01-01T00:00:00Z")
         changed = copy.deepcopy(obj)
         changed["spec"]["list"] = ["c"]
@@ -181,5 +181,5 @@ def test_the_shapes_of_fields_are_read_from_the_schema_that_the_walks_keep(monke
     monkeypatch.setattr(kinds_version, "_read_schemas", read)
     for version in kind.versions:
         kind.strategy.decode(kind, version, whole(GOOD, version.name), [])
-        fieldmanager.endpoint_of(Call(kind, version, "b", "a"))
+        fieldmanager.find_target(Call(kind, version, "b", "a"))
     assert len(decoded) == len(kind.versions)

@@ -36,30 +36,30 @@ def test_addresses(text: str, faults: list[str]) -> None:
     ],
 )
 def test_ranges(text: str, faults: list[str]) -> None:
-    assert addresses.range_faults(text) == faults
+    assert addresses.find_range_faults(text) == faults
 
 
 def test_odd_forms_are_told() -> None:
-    assert addresses.address_warnings("ip", "fe80:0:0:0:0:0:0:1") == [
+    assert addresses.list_address_warnings("ip", "fe80:0:0:0:0:0:0:1") == [
         'ip: IPv6 address "fe80:0:0:0:0:0:0:1" should be in RFC 5952 canonical format ("fe80::1")'
     ]
-    assert addresses.address_warnings("ip", "010.0.0.1") == [
+    assert addresses.list_address_warnings("ip", "010.0.0.1") == [
         'ip: non-standard IP address "010.0.0.1" will be considered invalid in a future '
         'Kubernetes release: use "10.0.0.1"'
     ]
-    assert addresses.address_warnings("ip", "10.0.0.1") == []
+    assert addresses.list_address_warnings("ip", "10.0.0.1") == []
 
 
 def test_odd_forms_of_ranges_are_told() -> None:
-    assert addresses.range_warnings("ip", "10.0.0.1/08") == [
+    assert addresses.list_range_warnings("ip", "10.0.0.1/08") == [
         'ip: CIDR value "10.0.0.1/08" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',
         'ip: non-standard CIDR value "10.0.0.1/08" will be considered invalid in a future Kubernetes release: '
         'use "10.0.0.0/8"',
     ]
-    assert addresses.range_warnings("ip", "FE80::/16") == [
+    assert addresses.list_range_warnings("ip", "FE80::/16") == [
         'ip: IPv6 CIDR value "FE80::/16" should be in RFC 5952 canonical format ("fe80::/16")'
     ]
-    assert addresses.range_warnings("ip", "10.0.0.0/8") == addresses.range_warnings("ip", "x") == []
+    assert addresses.list_range_warnings("ip", "10.0.0.0/8") == addresses.list_range_warnings("ip", "x") == []
 
 
 def test_both_families() -> None:

@@ -117,9 +117,9 @@ def test_long_names_are_looked_at_once(text: str) -> None:
     for check in (
         names.check_label_name,
         names.check_subdomain,
-        names.label_1035,
-        names.qualified_name,
-        names.label_value,
+        names.check_label_1035,
+        names.check_qualified_name,
+        names.check_label_value,
     ):
         assert check(text)
 

@@ -11,28 +11,28 @@ Check = Callable[[str], list[str]]
 GOOD: list[tuple[Check, list[str]]] = [
     (names.check_label_name, ["a", "a-b", "1", "a" * 63]),
     (names.check_subdomain, ["a", "a.b-c.1", "a" * 253]),
-    (names.label_1035, ["a", "a-1", "a" * 63]),
-    (names.qualified_name, ["a", "A_b.c-1", "example.com/a", "a" * 63, "a" * 253 + "/b"]),
-    (names.label_value, ["", "a", "A_b.c-1", "a" * 63]),
-    (names.config_key, ["a", ".a", "A_b-c.1", "a" * 253]),
-    (names.path_segment, ["a", "A B", "...", ":"]),
-    (names.subdomain_prefix, ["a-", "a.b-", "a"]),
-    (names.label_prefix, ["a-", "a"]),
+    (names.check_label_1035, ["a", "a-1", "a" * 63]),
+    (names.check_qualified_name, ["a", "A_b.c-1", "example.com/a", "a" * 63, "a" * 253 + "/b"]),
+    (names.check_label_value, ["", "a", "A_b.c-1", "a" * 63]),
+    (names.check_config_key, ["a", ".a", "A_b-c.1", "a" * 253]),
+    (names.check_path_segment, ["a", "A B", "...", ":"]),
+    (names.check_subdomain_prefix, ["a-", "a.b-", "a"]),
+    (names.check_label_prefix, ["a-", "a"]),
 ]
 BAD: list[tuple[Check, str, list[str]]] = [
     (names.check_label_name, "a.b", ["must not contain dots"]),
     (names.check_label_name, "a" * 64, ["must be no more than 63 characters"]),
     (names.check_subdomain, "a" * 254, ["must be no more than 253 characters"]),
-    (names.label_1035, "a" * 64, ["must be no more than 63 characters"]),
-    (names.qualified_name, "/a", ["prefix part must be non-empty"]),
-    (names.qualified_name, "a" * 64, ["name part must be no more than 63 bytes"]),
-    (names.qualified_name, "a" * 254 + "/b", ["prefix part must be no more than 253 bytes"]),
-    (names.label_value, "a" * 64, ["must be no more than 63 bytes"]),
-    (names.config_key, ".", ["must not be '.'"]),
-    (names.config_key, "..", ["must not be '..'"]),
-    (names.config_key, "..a", ["must not start with '..'"]),
-    (names.path_segment, "..", ["may not be '..'"]),
-    (names.path_segment, "a/b%", ["may not contain '/'", "may not contain '%'"]),
+    (names.check_label_1035, "a" * 64, ["must be no more than 63 characters"]),
+    (names.check_qualified_name, "/a", ["prefix part must be non-empty"]),
+    (names.check_qualified_name, "a" * 64, ["name part must be no more than 63 bytes"]),
+    (names.check_qualified_name, "a" * 254 + "/b", ["prefix part must be no more than 253 bytes"]),
+    (names.check_label_value, "a" * 64, ["must be no more than 63 bytes"]),
+    (names.check_config_key, ".", ["must not be '.'"]),
+    (names.check_config_key, "..", ["must not be '..'"]),
+    (names.check_config_key, "..a", ["must not start with '..'"]),
+    (names.check_path_segment, "..", ["may not be '..'"]),
+    (names.check_path_segment, "a/b%", ["may not contain '/'", "may not contain '%'"]),
 ]
 FAULTY: list[tuple[Check, str, str]] = [
     (
@@ -46,14 +46,18 @@ FAULTY: list[tuple[Check, str, str]] = [
         "a..b",
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters",
     ),
-    (names.label_1035, "1a", "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with"),
-    (names.qualified_name, "a b", "name part must consist of alphanumeric characters, '-', '_' or '.'"),
-    (names.qualified_name, "a/b/c", "a valid label key must consist of alphanumeric characters, '-', '_' or '.'"),
-    (names.qualified_name, "A.com/b", "prefix part a lowercase RFC 1123 subdomain must consist of"),
-    (names.label_value, "-", "a valid label must be an empty string or consist of alphanumeric characters"),
-    (names.config_key, "a b", "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"),
-    (names.subdomain_prefix, "-", "a lowercase RFC 1123 subdomain must consist of"),
-    (names.subdomain_prefix, "AB-", "a lowercase RFC 1123 subdomain must consist of"),
+    (
+        names.check_label_1035,
+        "1a",
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with",
+    ),
+    (names.check_qualified_name, "a b", "name part must consist of alphanumeric characters, '-', '_' or '.'"),
+    (names.check_qualified_name, "a/b/c", "a valid label key must consist of alphanumeric characters, '-', '_' or '.'"),
+    (names.check_qualified_name, "A.com/b", "prefix part a lowercase RFC 1123 subdomain must consist of"),
+    (names.check_label_value, "-", "a valid label must be an empty string or consist of alphanumeric characters"),
+    (names.check_config_key, "a b", "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"),
+    (names.check_subdomain_prefix, "-", "a lowercase RFC 1123 subdomain must consist of"),
+    (names.check_subdomain_prefix, "AB-", "a lowercase RFC 1123 subdomain must consist of"),
 ]
 
 
@@ -79,10 +83,10 @@ def test_the_whole_text_is_that_of_a_real_server() -> None:
     rule = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an"
     examples = "(e.g. 'MyName',  or 'my.name',  or '123-abc', "
     text = f"{rule} alphanumeric character {examples}regex used for validation is '{key}')"
-    assert names.qualified_name("") == ["name part must be non-empty", f"name part {text}"]
+    assert names.check_qualified_name("") == ["name part must be non-empty", f"name part {text}"]
     form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-    assert names.qualified_name("a/b/c") == [f"a valid label key {text} {form}"]
+    assert names.check_qualified_name("a/b/c") == [f"a valid label key {text} {form}"]
 
 
 def test_lengths_are_those_of_bytes() -> None:
-    assert names.label_value("é" * 32)[0] == "must be no more than 63 bytes"
+    assert names.check_label_value("é" * 32)[0] == "must be no more than 63 bytes"

@@ -13,7 +13,7 @@ IMMUTABLE = "field is immutable"
 
 
 def check(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
+    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)
 
 
 def told(meta: dict[str, Any], namespaced: bool = True) -> list[str]:
@@ -143,11 +143,11 @@ def test_what_is_being_deleted_gets_no_new_finalizers() -> None:
 def test_finalizers_without_a_domain_draw_a_warning_when_they_are_new() -> None:
     end = "to avoid accidental conflicts with other finalizer writers"
     meta = {"finalizers": ["plain", "dotted.name", "x.io/good", "kubernetes", "orphan"]}
-    assert objectmeta.finalizer_warnings(meta) == [
+    assert objectmeta.list_finalizer_warnings(meta) == [
         f'metadata.finalizers: "dotted.name": prefer a domain-qualified finalizer name including a path (/) {end}',
         f'metadata.finalizers: "plain": prefer a domain-qualified finalizer name {end}',
     ]
-    assert objectmeta.finalizer_warnings(meta, meta) == []
+    assert objectmeta.list_finalizer_warnings(meta, meta) == []
 
 
 def test_owners_that_are_there_twice_are_dropped_with_a_warning() -> None:

@@ -79,7 +79,7 @@ class AdmissionAttributes:
 
     def annotate(self, key: str, value: str) -> None:
         """Add an annotation for the audit log. An invalid key, or one that has a value, changes nothing."""
-        if key.count("/") == 1 and not names.qualified_name(key):
+        if key.count("/") == 1 and not names.check_qualified_name(key):
             self.annotations.setdefault(key, value)
 
     def refuse_fields(self, errors: Iterable[FieldError]) -> None:

@@ -81,7 +81,7 @@ def _owner_identifier(owner: FieldOwner) -> bytes:
     return serializer.encode_json({name: text for name, text in named.items() if text})
 
 
-def manager_name(manager: str, agent: str) -> str:
+def find_manager_name(manager: str, agent: str) -> str:
     """Return the manager of a write: the fieldManager parameter, else the first part of the User-Agent, or ""."""
     return manager or _agent_name(agent)
 
@@ -202,9 +202,9 @@ def update_managed_fields(
 
     target: where it is written. old: the object before, None for a new one. new: the object after the write, with
     defaults, but before the server restores fields that this endpoint may not change. Its own managedFields are those
-    that the client sent; they are removed from it. manager: see `manager_name`. now: the time for the entry. settled:
-    the old object was written under the present schema. Never raises: if a state does not fit the schema, or a custom
-    kind no longer has an owner's version, the result is empty.
+    that the client sent; they are removed from it. manager: see `find_manager_name`. now: the time for the entry.
+    settled: the old object was written under the present schema. Never raises: if a state does not fit the schema, or a
+    custom kind no longer has an owner's version, the result is empty.
     """
     sent_entries = new["metadata"].pop("managedFields", None)
     if new.get("kind") != target.blank.get("kind"):

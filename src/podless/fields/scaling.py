@@ -21,7 +21,7 @@ _REPLICAS: Path = ("f:spec", "f:replicas")
 Paths = Mapping[str, Path | None]  # apiVersion -> path of the replicas in its objects, None without a Scale
 
 
-def to_scale(entries: Any, paths: Paths) -> list[Entry]:
+def list_scale_entries(entries: Any, paths: Paths) -> list[Entry]:
     """Return the managedFields of the Scale of an object with these entries."""
     owners, times = decode_managed_fields(entries, canonical=True)
     seen: Owners = {}
@@ -32,7 +32,7 @@ def to_scale(entries: Any, paths: Paths) -> list[Entry]:
     return encode_managed_fields(seen, times, custom=True)
 
 
-def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, custom: bool) -> list[Entry]:
+def list_object_entries(entries: Any, scale: list[Entry], version: str, paths: Paths, *, custom: bool) -> list[Entry]:
     """Return the managedFields of an object after a write to its Scale.
 
     entries: of the object before. scale: of the Scale after the write. version: the apiVersion of the request's path.

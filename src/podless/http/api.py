@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podless.fields.managers import manager_name
+from podless.fields.managers import find_manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
 from podless.http.info import RequestInfo
@@ -93,7 +93,7 @@ def _make_author(texts: tuple[str, str, str, str, str, str]) -> Author:
     texts: its fields, with the fieldManager parameter in place of the manager.
     """
     user, sender, verb, subresource, manager, agent = texts
-    return Author(user, sender, verb, subresource, manager_name(manager, agent)[:_MANAGER], agent)
+    return Author(user, sender, verb, subresource, find_manager_name(manager, agent)[:_MANAGER], agent)
 
 
 _Write = Callable[[API, Call], Coroutine[Any, Any, Outcome]]

@@ -199,4 +199,4 @@ def _listing_verb(query: str) -> tuple[str, str]:
         name = selectors.parse_fields(parameters.get("fieldSelector", [""])[0]).find_exact("metadata.name") or ""
     except BadRequest:
         name = ""
-    return verb, "" if names.path_segment(name) else name
+    return verb, "" if names.check_path_segment(name) else name

@@ -342,7 +342,7 @@ class CustomStrategy(Strategy[Kind]):
         metadata = obj["metadata"]
         if "finalizers" not in metadata:
             return []
-        return objectmeta.finalizer_warnings(metadata, old["metadata"] if old is not None else None)
+        return objectmeta.list_finalizer_warnings(metadata, old["metadata"] if old is not None else None)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}

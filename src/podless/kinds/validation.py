@@ -188,4 +188,4 @@ def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
 
 def _any_name(name: str, prefix: bool) -> list[str]:
     """Check the name of an existing object only as a path segment."""
-    return names.path_prefix(name) if prefix else names.path_segment(name)
+    return names.check_path_prefix(name) if prefix else names.check_path_segment(name)

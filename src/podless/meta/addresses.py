@@ -48,7 +48,7 @@ def parse_range(text: str) -> Network | None:
     return ipaddress.ip_network(f"{parsed}/{bits}", strict=False)
 
 
-def range_family(text: str) -> int:
+def find_range_family(text: str) -> int:
     """Return the family of a range: 4, 6, or 0 for an invalid one."""
     parsed = parse_range(text)
     return parsed.version if parsed is not None else 0
@@ -66,7 +66,7 @@ def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
     return ["must not be an IPv4-mapped IPv6 address"] if _is_mapped(address) else []
 
 
-def range_faults(text: str, *, strict: bool = False) -> list[str]:
+def find_range_faults(text: str, *, strict: bool = False) -> list[str]:
     """Return the faults of a range of addresses. strict: regardless of the feature gate."""
     network = parse_range(text)
     if network is None:
@@ -83,7 +83,7 @@ def range_faults(text: str, *, strict: bool = False) -> list[str]:
     return []
 
 
-def address_warnings(path: str, text: str) -> list[str]:
+def list_address_warnings(path: str, text: str) -> list[str]:
     """Return warnings about an address that is accepted. path: of the field."""
     address = parse_address(text)
     if address is None or not has("AddressWarnings"):
@@ -95,10 +95,10 @@ def address_warnings(path: str, text: str) -> list[str]:
     return []
 
 
-def service_address_warnings(path: str, text: str) -> list[str]:
+def list_service_address_warnings(path: str, text: str) -> list[str]:
     """Return warnings about an address of a Service, which older releases have in other words."""
     if has("AddressWarnings"):
-        return address_warnings(path, text)
+        return list_address_warnings(path, text)
     if not _is_strict(text):
         problem = "IPv4 field has octet with leading zero" if parse_address(text) is not None else "unable to parse IP"
         accepted = "IP address was accepted, but will be invalid in a future Kubernetes release"
@@ -110,20 +110,22 @@ def service_address_warnings(path: str, text: str) -> list[str]:
     return []
 
 
-def canonical_faults(text: str) -> list[str]:
+def find_canonical_faults(text: str) -> list[str]:
     """Return the faults of an address that must be in canonical form, as newer fields require."""
     form = str(parse_address(text))
     faults = [] if text == form else [f"must be in canonical form ({quote(form)})"]
     return find_address_faults(text, strict=True) or faults
 
 
-def canonical_range_faults(text: str) -> list[str]:
+def find_canonical_range_faults(text: str) -> list[str]:
     """Return the faults of a range that must be in canonical form."""
     form = str(parse_range(text))
-    return range_faults(text, strict=True) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+    return find_range_faults(text, strict=True) or (
+        [] if text == form else [f"must be in canonical form ({quote(form)})"]
+    )
 
 
-def interface_faults(text: str) -> list[str]:
+def find_interface_faults(text: str) -> list[str]:
     """Return the faults of an interface's address, which has its network's prefix length."""
     network = parse_range(text)
     if network is None:
@@ -136,7 +138,7 @@ def interface_faults(text: str) -> list[str]:
     return [] if text == form else [f'must be in canonical form ("{form}")']
 
 
-def range_warnings(path: str, text: str) -> list[str]:
+def list_range_warnings(path: str, text: str) -> list[str]:
     """Return warnings about a range that is accepted. path: of the field."""
     network, address = parse_range(text), parse_address(text.partition("/")[0])
     if network is None or address is None or not has("AddressWarnings"):
@@ -160,7 +162,7 @@ def is_dual_stack(texts: list[str]) -> bool:
     return len({":" in text for text in texts}) == 2
 
 
-def dual_stack_fault(texts: Sequence[str]) -> str:
+def find_dual_stack_fault(texts: Sequence[str]) -> str:
     """Return the error of Kubernetes' check for both families, or "": one of the addresses is invalid."""
     for index, text in enumerate(texts):
         if parse_address(text) is None:

@@ -44,7 +44,7 @@ def version_priority(version: str) -> tuple[int, int, int, int, str]:
     return (0, -_STAGES[match[2]], -major, -minor, version)
 
 
-def plural_of(kind: str) -> str:
+def guess_plural(kind: str) -> str:
     """Return the plural that Kubernetes gives a kind: crontabs for CronTab."""
     name = kind.lower()
     if name == "endpoints":

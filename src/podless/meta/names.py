@@ -157,13 +157,15 @@ _PERCENT = Syntax(
 
 # each returns the faults of a text
 check_subdomain = _SUBDOMAIN.find_errors  # names of most objects, API groups
-label_1035 = _DNS_1035_LABEL.find_errors  # starts with a letter: plurals, versions, services
-label_value = LABEL_VALUE.find_errors
+check_label_1035 = _DNS_1035_LABEL.find_errors  # starts with a letter: plurals, versions, services
+check_label_value = LABEL_VALUE.find_errors
 check_underscored_subdomain = _UNDERSCORED.find_errors  # with underscores in labels: DNS search paths
 check_header_name = _HEADER.find_errors
 check_percent = _PERCENT.find_errors  # such as 25%
-c_identifier = _IDENTIFIER.find_errors  # of any length
-long_name = _SUBDOMAIN_PREFIX.find_errors  # for fields with declarative validation, which reports the length in bytes
+check_c_identifier = _IDENTIFIER.find_errors  # of any length
+check_long_name = (
+    _SUBDOMAIN_PREFIX.find_errors
+)  # for fields with declarative validation, which reports the length in bytes
 check_wildcard_subdomain = _WILDCARD.find_errors  # such as *.example.com
 
 
@@ -175,7 +177,7 @@ def check_label_name(value: str) -> list[str]:
     return errors
 
 
-def qualified_name(value: str) -> list[str]:
+def check_qualified_name(value: str) -> list[str]:
     """Return the faults of a label key: a name of 63 bytes, with an optional DNS subdomain and a slash before it."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
@@ -191,7 +193,7 @@ def qualified_name(value: str) -> list[str]:
     return errors + [f"name part {text}" for text in _KEY_NAME.find_errors(name)]
 
 
-def config_key(value: str) -> list[str]:
+def check_config_key(value: str) -> list[str]:
     """Return the faults of a key in the data of a ConfigMap or Secret."""
     return [*_CONFIG_KEY.find_errors(value), *_find_backsteps(value)]
 
@@ -231,36 +233,36 @@ def check_port_name(value: str) -> list[str]:
     return errors
 
 
-def subdomain_prefix(value: str) -> list[str]:
+def check_subdomain_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are subdomains."""
     return check_subdomain(_mask_dash(value))
 
 
-def label_prefix(value: str) -> list[str]:
+def check_label_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are labels."""
     return check_label_name(_mask_dash(value))
 
 
-def label_1035_prefix(value: str) -> list[str]:
+def check_label_1035_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are RFC 1035 labels."""
-    return label_1035(_mask_dash(value))
+    return check_label_1035(_mask_dash(value))
 
 
-def path_segment(value: str) -> list[str]:
+def check_path_segment(value: str) -> list[str]:
     """Check one segment of a URL's path, such as the name of an RBAC object."""
-    return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)
+    return [f"may not be '{value}'"] if value in (".", "..") else check_path_prefix(value)
 
 
-def path_prefix(value: str) -> list[str]:
+def check_path_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are path segments."""
     return [f"may not contain '{char}'" for char in "/%" if char in value]
 
 
 # the checks of names and of generateNames, by sort
-SUBDOMAINS = (check_subdomain, subdomain_prefix)
-LABELS = (check_label_name, label_prefix)
-LABELS_1035 = (label_1035, label_1035_prefix)
-PATH_SEGMENTS = (path_segment, path_prefix)
+SUBDOMAINS = (check_subdomain, check_subdomain_prefix)
+LABELS = (check_label_name, check_label_prefix)
+LABELS_1035 = (check_label_1035, check_label_1035_prefix)
+PATH_SEGMENTS = (check_path_segment, check_path_prefix)
 
 
 def _mask_dash(name: str) -> str:

@@ -124,7 +124,7 @@ def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
 def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
     """Validate the metadata of an object that replaces another.
 
-    A real server checks this once for every kind, with `validate_metadata` and names.path_segment as its name_check,
+    A real server checks this once for every kind, with `validate_metadata` and `names.check_path_segment` for the name,
     and once more for the kind itself, so it reports these causes twice.
     """
     errors: list[FieldError] = []
@@ -157,7 +157,7 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     for key, value in items.items():
         if texts := _check_label_key(key):
             errors += field.invalid_details(path, key, texts)
-        if faults := names.label_value(value):
+        if faults := names.check_label_value(value):
             errors += field.invalid_details(path, value, faults)
     return errors
 
@@ -258,7 +258,7 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
     return errors
 
 
-def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
+def list_finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
     """Return warnings about finalizers that a write adds to a custom object. old: the metadata before it."""
     warnings = []
     for name in each(sort_texts(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
@@ -301,7 +301,7 @@ _CHECKS: Sequence[tuple[str, Callable[[Any, str], list[FieldError]]]] = (
 @bounded_cache(4096)
 def _check_label_key(key: str) -> tuple[str, ...]:
     """Return the faults of a label key. Cached, because few keys are used again and again."""
-    return tuple(names.qualified_name(key))
+    return tuple(names.check_qualified_name(key))
 
 
 def _validate_namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:

@@ -254,7 +254,7 @@ class _SelectorParser:
             key = self.take_token()
         if key in _SYMBOLS:
             raise _BadRequirement(f"found '{key}', expected: identifier")
-        if faults := names.qualified_name(key):
+        if faults := names.check_qualified_name(key):
             raise _BadRequirement(str(field.invalid("<nil>", key, "; ".join(faults))))
         if absent:
             return Requirement(key, "!")
@@ -319,7 +319,7 @@ class _BadRequirement(Exception):
 def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement:
     """Return a valid requirement. Raises _BadRequirement with all its faults."""
     faults: list[FieldError] = []
-    if problems := names.qualified_name(key):
+    if problems := names.check_qualified_name(key):
         faults.append(field.invalid("key", key, "; ".join(problems)))
     if operator in ("in", "notin") and not values:
         faults.append(field.invalid("values", values, "for 'in', 'notin' operators, values set can't be empty"))
@@ -330,7 +330,7 @@ def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement
             detail = "for 'Gt', 'Lt' operators, the value must be an integer"
             faults.append(field.invalid(f"values[{index}]", value, detail))
     for index, value in enumerate(values):
-        if problems := names.label_value(value):
+        if problems := names.check_label_value(value):
             faults.append(field.invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
     if faults:
         raise _BadRequirement(field.join_errors(faults))

@@ -33,8 +33,8 @@ def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     labels_path = f"{path}.matchLabels"
     for key, value in each(sort_keys(selector.get("matchLabels") or {})).items():
-        errors += field.invalid_details(labels_path, key, names.qualified_name(key))
-        errors += field.invalid_details(labels_path, value, names.label_value(value))
+        errors += field.invalid_details(labels_path, key, names.check_qualified_name(key))
+        errors += field.invalid_details(labels_path, value, names.check_label_value(value))
     for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
         errors += validate_requirement(requirement, f"{path}.matchExpressions[{index}]")
     return errors
@@ -44,9 +44,9 @@ def validate_requirement(requirement: dict[str, Any], path: str, *, any_operator
     """Validate one requirement. any_operator: accept unknown operators."""
     yield from validate_operator(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
-    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    yield from field.invalid_details(f"{path}.key", key, names.check_qualified_name(key))
     for index, value in enumerate(each(requirement.get("values") or [])):
-        yield from field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.values[{index}]", value, names.check_label_value(value))
 
 
 def validate_operator(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> field.Errors:
@@ -74,7 +74,7 @@ def validate_conditions(conditions: Sequence[Object] | None, path: str) -> field
 
 
 def _validate_condition(condition: Object, kind: str, path: str) -> field.Errors:
-    yield from field.invalid_details(f"{path}.type", kind, names.qualified_name(kind))
+    yield from field.invalid_details(f"{path}.type", kind, names.check_qualified_name(kind))
     yield from field.one_of(f"{path}.status", condition.get("status") or "", _STATUSES)
     if (generation := condition.get("observedGeneration") or 0) < 0:
         yield field.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")

@@ -137,7 +137,7 @@ def _validate_resource(value: dict[str, Any], path: Path) -> list[FieldError]:
 
 
 def _validate_kind(name: str) -> list[str]:
-    words = names.label_1035(name.lower())
+    words = names.check_label_1035(name.lower())
     return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
 
 
@@ -200,4 +200,4 @@ def _is_qualified_name(key: str) -> bool:
 
 def _check_segment(name: str, prefix: bool) -> list[str]:
     """Return the errors of an embedded resource's name, which may be any path segment."""
-    return names.path_prefix(name) if prefix else names.path_segment(name)
+    return names.check_path_prefix(name) if prefix else names.check_path_segment(name)

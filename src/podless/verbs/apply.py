@@ -141,7 +141,7 @@ def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -
     call, chosen = write.call, write.options
     del call.warnings[write.warned :]
     settled = live is not None and fieldmanager.is_settled(call, live)
-    target, now = fieldmanager.endpoint_of(call), clock.now()
+    target, now = fieldmanager.find_target(call), clock.now()
     obj = managers.apply_object(target, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
         findings = serializer.format_strict_error(write.repeated)

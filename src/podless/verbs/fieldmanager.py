@@ -31,7 +31,7 @@ _SCALE_PLACE = WriteTarget(
 )
 
 
-def endpoint_of(call: Call) -> WriteTarget:
+def find_target(call: Call) -> WriteTarget:
     """Return the endpoint that a call writes to."""
     kind, version, subresource = call.kind, call.version, call.subresource
     if subresource == "scale":
@@ -48,7 +48,7 @@ def complete_kind(kind: Kind) -> None:
     for version in versions:
         subresources = [name for name in kind.list_subresources(version) if name != "scale"]
         for subresource in ("", *subresources):
-            target = endpoint_of(Call(kind, version, "", "", subresource))
+            target = find_target(Call(kind, version, "", "", subresource))
             served_versions = (view.api_version(served) for view in kind.views for served in view.by_version)
             for name in {target.version, *served_versions}:
                 shape = target.shapes(name)
@@ -140,7 +140,7 @@ def set_fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """
     metadata, strategy = obj["metadata"], call.kind.strategy
     managed_fields = metadata.get("managedFields")
-    place, name, now = endpoint_of(call), managers.manager_name(manager, call.agent), clock.now()
+    place, name, now = find_target(call), managers.find_manager_name(manager, call.agent), clock.now()
     new = strategy.unmark_object(obj) if strategy.marks else obj
     if managed_fields is None and place.custom:  # most new objects
         metadata.pop("managedFields", None)
@@ -159,9 +159,9 @@ def set_fields_of_changed(call: Call, old: Object, obj: Object, manager: str) ->
 
     old: the former object, in the call's version. Raises Unconverted as `set_fields_of_created` does.
     """
-    name, now, strategy = managers.manager_name(manager, call.agent), clock.now(), call.kind.strategy
+    name, now, strategy = managers.find_manager_name(manager, call.agent), clock.now(), call.kind.strategy
     new = strategy.unmark_object(obj) if strategy.marks else obj
-    entries = managers.update_managed_fields(endpoint_of(call), old, new, name, now, settled=is_settled(call, old))
+    entries = managers.update_managed_fields(find_target(call), old, new, name, now, settled=is_settled(call, old))
     managers.put_managed_fields(obj["metadata"], entries)
 
 
@@ -187,9 +187,11 @@ def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale
     """
     managed_fields = old["metadata"].get("managedFields")
     old_scale = {**old_scale, "metadata": {**old_scale["metadata"]}}
-    managers.put_managed_fields(old_scale["metadata"], scaling.to_scale(managed_fields, _find_replica_paths(call.kind)))
+    managers.put_managed_fields(
+        old_scale["metadata"], scaling.list_scale_entries(managed_fields, _find_replica_paths(call.kind))
+    )
     new_scale = {**new_scale, "metadata": {**(new_scale.get("metadata") or {})}}
-    name = managers.manager_name(manager, call.agent)
+    name = managers.find_manager_name(manager, call.agent)
     scale = managers.update_managed_fields(_SCALE_PLACE, old_scale, new_scale, name, clock.now())
     return list_entries_of_rescaled(call, old, scale)
 
@@ -197,14 +199,14 @@ def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale
 def list_entries_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """Return the managedFields of an object, given those that its Scale has after a write."""
     managed_fields = old["metadata"].get("managedFields")
-    return scaling.to_object(
+    return scaling.list_object_entries(
         managed_fields, scale, call.api_version, _find_replica_paths(call.kind), custom=call.kind.custom
     )
 
 
-def scale_entries(call: Call, old: Object) -> list[Entry]:
+def list_entries_of_scale(call: Call, old: Object) -> list[Entry]:
     """Return the managedFields of the Scale of an object."""
-    return scaling.to_scale(old["metadata"].get("managedFields"), _find_replica_paths(call.kind))
+    return scaling.list_scale_entries(old["metadata"].get("managedFields"), _find_replica_paths(call.kind))
 
 
 def _find_replica_paths(kind: Kind) -> scaling.Paths:

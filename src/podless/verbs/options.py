@@ -100,7 +100,7 @@ def read_boolean(call: Call, name: str) -> bool | None:
     return values[0].lower() not in ("false", "0") if values else None
 
 
-def integer_parameter(call: Call, name: str) -> int | None:
+def read_integer(call: Call, name: str) -> int | None:
     """Parse an int64 parameter, None if not given. Raises BadRequest."""
     values = call.query.get(name)
     return parse_int(values[0]) if values else None
@@ -172,7 +172,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
     """
     if not call.query:
         return _PLAIN_LIST
-    timeout, limit = integer_parameter(call, "timeoutSeconds"), integer_parameter(call, "limit") or 0
+    timeout, limit = read_integer(call, "timeoutSeconds"), read_integer(call, "limit") or 0
     labels, fields = parsed or _parse_selectors(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
     revision, match, initial = read_text(call, "resourceVersion"), read_text(call, _MATCH), None
     if _INITIAL in call.query:
@@ -290,7 +290,7 @@ def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
 
 def _delete_query(call: Call) -> dict[str, Any]:
     parameters: dict[str, Any] = {
-        "gracePeriodSeconds": integer_parameter(call, "gracePeriodSeconds"),
+        "gracePeriodSeconds": read_integer(call, "gracePeriodSeconds"),
         "orphanDependents": read_boolean(call, "orphanDependents"),
         "propagationPolicy": read_text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
         "dryRun": list(call.query.get("dryRun", ())) or None,

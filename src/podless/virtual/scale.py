@@ -267,7 +267,7 @@ def merge_scale(write: ApplyScaleWrite) -> None:
     old = write.old
     assert old is not None
     apply.check_type(write)
-    entries = fieldmanager.scale_entries(write.call, old)
+    entries = fieldmanager.list_entries_of_scale(write.call, old)
     if not entries and write.call.kind.custom:
         problem = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
         raise Internal(f"failed to create manager for existing fields: {problem}")
@@ -402,7 +402,7 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
 
 def _describe_scale(call: Call, scale: Object, obj: Object) -> Object:
     """Return the Scale as patches see it and error texts show it: with managedFields, and in its own field order."""
-    metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
+    metadata = {**scale["metadata"], "managedFields": fieldmanager.list_entries_of_scale(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}
 
 
@@ -419,4 +419,4 @@ def _validate_scale(scale: Object) -> list[FieldError]:
 
 
 def _name_errors(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
+    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)

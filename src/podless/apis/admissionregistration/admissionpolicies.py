@@ -126,7 +126,7 @@ def _validate_actions(actions: list[str], path: str) -> field.Errors:
 
 def _validate_params(params: Object, path: str) -> field.Errors:
     name, selector = params.get("name") or "", params.get("selector")
-    yield from field.invalid_details(f"{path}.name", name, names.path_segment(name) if name else ())
+    yield from field.invalid_details(f"{path}.name", name, names.check_path_segment(name) if name else ())
     if selector is not None:
         yield from validate_selector(selector, f"{path}.selector")
     if name and selector is not None:
@@ -209,11 +209,11 @@ def _validate_param_kind(params: Object, path: str) -> field.Errors:
             yield field.invalid(api_version_path, group, ",".join(faults))
         if not version:
             yield field.invalid(api_version_path, api_version, "version must be specified")
-        elif faults := names.label_1035(version):
+        elif faults := names.check_label_1035(version):
             yield field.invalid(api_version_path, version, ",".join(faults))
     if not kind:
         yield field.required(f"{path}.kind")
-    elif faults := names.label_1035(kind.lower()):
+    elif faults := names.check_label_1035(kind.lower()):
         text = f"may have mixed case, but should otherwise match: {','.join(faults)}"
         yield field.invalid(f"{path}.kind", kind, text)
 
@@ -253,7 +253,7 @@ def _validate_annotation(annotation: Object, policy: str, environment: Environme
     key, source, at = annotation["key"], annotation["valueExpression"], f"{path}.valueExpression"
     if policy:
         full_key = f"{policy}/{key}"
-        yield from field.invalid_details(f"{path}.key", full_key, names.qualified_name(full_key))
+        yield from field.invalid_details(f"{path}.key", full_key, names.check_qualified_name(full_key))
     else:
         yield field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")
     if len(source.strip().encode()) > _MAX_ANNOTATION:

@@ -99,7 +99,7 @@ def _validate_named(rule: Object, path: str) -> field.Errors:
     seen: set[str] = set()
     for index, name in enumerate(each(rule.get("resourceNames") or [])):
         name_path = f"{path}.resourceNames[{index}]"
-        yield from field.invalid_details(name_path, name, names.path_segment(name))
+        yield from field.invalid_details(name_path, name, names.check_path_segment(name))
         yield from checks.validate_unique(name_path, name, seen)
     yield from validate_rule(rule, path)
 
@@ -124,7 +124,7 @@ def validate_conditions(conditions: Sequence[Object], environment: Environment, 
         at, name = f"{path}[{index}]", condition["name"]
         yield from validate_expression(condition["expression"].strip(), environment, f"{at}.expression", kind="BOOL")
         if name:
-            yield from field.invalid_details(f"{at}.name", name, names.qualified_name(name))
+            yield from field.invalid_details(f"{at}.name", name, names.check_qualified_name(name))
             yield from checks.validate_unique(f"{at}.name", name, seen)
         else:
             yield field.required(f"{at}.name")

@@ -11,7 +11,7 @@ from podless.apis.extensions.thirdparty import name_faults
 from podless.apis.extensions.thirdparty.compile import parse_defined_name
 from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.field import FieldError
-from podless.meta.gvk import plural_of
+from podless.meta.gvk import guess_plural
 from podless.runtime.jsonobject import Object
 from podless.schema import Note, restructure, shape, structural
 from podless.schema.definition import is_structural
@@ -93,14 +93,14 @@ def _convert_third_party(read: Object) -> Object:
     text = {"description": read["description"]} if read.get("description") else {}
     spec = {
         "group": group,
-        "names": {"plural": plural_of(kind), "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
+        "names": {"plural": guess_plural(kind), "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
         "scope": "Namespaced",
         "versions": [
             {"name": version, "served": True, "storage": not index, "schema": {"openAPIV3Schema": text | _ANY_SCHEMA}}
             for index, version in enumerate(versions)
         ],
     }
-    return {"name": f"{plural_of(kind)}.{group}", "spec": spec}
+    return {"name": f"{guess_plural(kind)}.{group}", "spec": spec}
 
 
 def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:

@@ -64,7 +64,7 @@ class APIServiceStrategy(StatusStrategy):
         expected = f"{spec.get('version', '')}.{spec.get('group', '')}"
         reason = f'must be `spec.version+"."+spec.group`: {gotext.quote(expected)}'
         for name in ("generateName", "name"):
-            if (text := metadata.get(name, "")) and text != expected and not names.path_segment(text):
+            if (text := metadata.get(name, "")) and text != expected and not names.check_path_segment(text):
                 yield field.invalid(f"metadata.{name}", text, reason)
         yield from _group_version(spec)
         yield from _validate_backend(spec)
@@ -80,7 +80,7 @@ def _group_version(spec: Object) -> field.Errors:
         yield field.required("spec.group", "only v1 may have an empty group and it better be legacy kube")
     if group:
         yield from field.invalid_details("spec.group", group, names.check_subdomain(group))
-    yield from field.invalid_details("spec.version", version, names.label_1035(version))
+    yield from field.invalid_details("spec.version", version, names.check_label_1035(version))
     for name, maximum in (("groupPriorityMinimum", 20_000), ("versionPriority", 1000)):
         if not 0 < spec[name] <= maximum:
             yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {maximum}")

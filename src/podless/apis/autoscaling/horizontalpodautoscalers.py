@@ -33,7 +33,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 def validate_reference(ref: Object, path: str, *, grouped: bool) -> field.Errors:
     """Validate a reference to an object. grouped: its apiVersion must name a group."""
     for field_name in ("kind", "name"):
-        yield from checks.validate_name(f"{path}.{field_name}", ref.get(field_name), names.path_segment)
+        yield from checks.validate_name(f"{path}.{field_name}", ref.get(field_name), names.check_path_segment)
     version = ref.get("apiVersion") or ""
     group, slash, _ = version.partition("/")
     if not has("GroupedReferences"):
@@ -74,7 +74,7 @@ def _validate_metric(metric: Object, path: str) -> field.Errors:
 
 def _validate_metric_name(source: Object, path: str) -> field.Errors:
     name = (source.get("metric") or {}).get("name")
-    yield from checks.validate_name(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
+    yield from checks.validate_name(f"{path}.metric.name", name, names.check_path_segment, "must specify a metric name")
     yield from _validate_target(source.get("target") or {}, f"{path}.target")
 
 

@@ -79,7 +79,7 @@ def _validate_patterns(patterns: list[Object], path: str) -> field.Errors:
         yield field.too_many(path, len(patterns), _MAX_PATTERNS)
     for index, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
-        yield from field.invalid_details(f"{path}[{index}].type", kind, names.qualified_name(kind))
+        yield from field.invalid_details(f"{path}[{index}].type", kind, names.check_qualified_name(kind))
         yield from _one_of(f"{path}[{index}].status", pattern.get("status") or "", _STATUSES)
 
 

@@ -23,12 +23,12 @@ class ConfigMapStrategy(TypedStrategy):
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
         for key, value in each(sort_keys(data)).items():
-            errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"data[{key}]", key, names.check_config_key(key))
             if key in binary:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
             size += len(value.encode())
         for key, value in each(sort_keys(binary)).items():
-            errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"binaryData[{key}]", key, names.check_config_key(key))
             size += gobase64.count_decoded_bytes(value or "")  # null has no bytes
         if size > _MAX:
             errors.append(field.too_long("", _MAX))

@@ -49,7 +49,7 @@ class EndpointsStrategy(TypedStrategy):
             for position, subset in enumerate(each(obj.get("subsets") or ()))
             for name in ("addresses", "notReadyAddresses")
             for index, address in enumerate(each(subset.get(name) or ()))
-            for text in addresses.address_warnings(f"subsets[{position}].{name}[{index}].ip", address["ip"])
+            for text in addresses.list_address_warnings(f"subsets[{position}].{name}[{index}].ip", address["ip"])
         ]
 
 
@@ -80,7 +80,7 @@ def validate_protocols(protocol: str | None, application: str | None, path: str)
     elif protocol not in PROTOCOLS:
         yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
     if application is not None:
-        yield from field.invalid_details(f"{path}.appProtocol", application, names.qualified_name(application))
+        yield from field.invalid_details(f"{path}.appProtocol", application, names.check_qualified_name(application))
 
 
 STRATEGY = EndpointsStrategy()

@@ -158,7 +158,7 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     controller = obj.get("reportingComponent", "")
     if not controller:
         errors.append(field.required(named))
-    errors += field.invalid_details(named, controller, names.qualified_name(controller))
+    errors += field.invalid_details(named, controller, names.check_qualified_name(controller))
     for name, maximum in _MAX.items():
         value = obj.get(name, "")
         if not value and name != "message":

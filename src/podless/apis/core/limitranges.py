@@ -72,7 +72,7 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
 
 
 def _validate_type(name: Named, path: str) -> field.Errors:
-    faults = names.qualified_name(name)
+    faults = names.check_qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:
         yield field.invalid(path, name, "must be a standard limit type or fully qualified")

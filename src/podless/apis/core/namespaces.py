@@ -86,7 +86,7 @@ class NamespaceStrategy(TypedStrategy):
 
 
 def _check_finalizer(name: str, path: str) -> field.Errors:
-    yield from field.invalid_details(path, name, names.qualified_name(name))
+    yield from field.invalid_details(path, name, names.check_qualified_name(name))
     if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
         yield field.invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 

@@ -94,7 +94,7 @@ class NodeStrategy(DescribedStrategy):
         warnings = [_NO_CONFIG] if spec.get("configSource") is not None else []
         warnings += [_NO_ID] if spec.get("externalID") else []
         for index, text in enumerate(each(spec.get("podCIDRs") or ())):
-            warnings += addresses.range_warnings(f"spec.podCIDRs[{index}]", text)
+            warnings += addresses.list_range_warnings(f"spec.podCIDRs[{index}]", text)
         return warnings
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _validate_node(obj: Object) -> Errors:
     yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
     for index, text in enumerate(each(ranges)):
-        for fault in addresses.range_faults(text):
+        for fault in addresses.find_range_faults(text):
             yield invalid(f"spec.podCIDRs[{index}]", text, fault)
     if len(ranges) > 1:
         wrong = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
@@ -162,7 +162,7 @@ def _validate_taints(taints: list[Object], at: str) -> Errors:
     for index, taint in enumerate(each(taints)):
         path, key, effect = f"{at}[{index}]", taint.get("key") or "", taint.get("effect") or ""
         yield from label_key(f"{path}.key", key)
-        errors = names.label_value(taint.get("value") or "")
+        errors = names.check_label_value(taint.get("value") or "")
         if errors:
             yield invalid(f"{path}.value", taint.get("value") or "", ";".join(errors))
         yield from taint_effect(effect, f"{path}.effect")

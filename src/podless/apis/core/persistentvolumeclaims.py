@@ -173,7 +173,7 @@ def _requested_size(spec: Object) -> int:
 
 
 def _validate_resource(name: str, path: str) -> field.Errors:
-    faults = names.qualified_name(name)
+    faults = names.check_qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
         yield field.not_supported(path, name, ["storage"])

@@ -109,7 +109,7 @@ class PodStrategy(DescribedStrategy):
             text
             for field_name in ("podIPs", "hostIPs")
             for index, entry in enumerate(each(obj["status"].get(field_name) or ()))
-            for text in addresses.address_warnings(f"status.{field_name}[{index}].ip", entry.get("ip", ""))
+            for text in addresses.list_address_warnings(f"status.{field_name}[{index}].ip", entry.get("ip", ""))
         ]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:

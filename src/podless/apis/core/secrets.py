@@ -53,7 +53,7 @@ class SecretStrategy(TypedStrategy):
         errors: list[FieldError] = []
         data = obj.get("data") or {}
         for key in each(sort_texts(data)):
-            errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"data[{key}]", key, names.check_config_key(key))
         if sum(gobase64.count_decoded_bytes(value or "") for value in each(data).values()) > _MAX:
             errors.append(field.too_long("data", _MAX))
         return [*errors, *_check_type(obj, data)]

@@ -137,7 +137,7 @@ class Allocation:
         """Raise Invalid for a Service whose name an IPAddress cannot reference."""
         if self._dry_run:
             return
-        faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.path_segment(self._name)]
+        faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.check_path_segment(self._name)]
         if not self._name:
             faults = [str(field.required(_HOLDER))]
         if faults:

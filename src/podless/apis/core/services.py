@@ -118,7 +118,9 @@ class ServiceStrategy(TypedStrategy):
         return [
             text
             for index, address in enumerate(each(_assigned_addresses(obj)))
-            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{index}]", address.get("ip") or "")
+            for text in addresses.list_address_warnings(
+                f"status.loadBalancer.ingress[{index}]", address.get("ip") or ""
+            )
         ]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -144,9 +146,9 @@ class ServiceStrategy(TypedStrategy):
         if external and not is_headless(spec) and spec["type"] != EXTERNAL and has("ExternalIPsDeprecated"):
             warnings.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
         if spec.get("loadBalancerIP"):
-            warnings += addresses.service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
+            warnings += addresses.list_service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
         for index, text in enumerate(each(spec.get("loadBalancerSourceRanges") or ())):
-            warnings += addresses.range_warnings(f"spec.loadBalancerSourceRanges[{index}]", text)
+            warnings += addresses.list_range_warnings(f"spec.loadBalancerSourceRanges[{index}]", text)
         if external and spec["type"] == EXTERNAL:
             warnings.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         if spec.get("externalName") and spec["type"] != EXTERNAL:
@@ -170,7 +172,7 @@ def _address_warnings(name: str, spec: Object) -> list[str]:
     return [
         text
         for index, ip in enumerate(each(spec.get(name) or ()))
-        for text in addresses.service_address_warnings(f"spec.{name}[{index}]", ip)
+        for text in addresses.list_service_address_warnings(f"spec.{name}[{index}]", ip)
     ]
 
 

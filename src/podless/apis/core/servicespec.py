@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
 from podless.meta import field, names
-from podless.meta.addresses import dual_stack_fault, find_address_faults, parse_address, range_faults
+from podless.meta.addresses import find_address_faults, find_dual_stack_fault, find_range_faults, parse_address
 from podless.meta.field import FieldError
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
@@ -152,13 +152,13 @@ def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> fiel
     yield from checks.validate_port(f"{path}.targetPort", target)
     protocol = port.get("appProtocol")
     if protocol is not None:
-        yield from field.invalid_details(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
+        yield from field.invalid_details(f"{path}.appProtocol", protocol, names.check_qualified_name(protocol))
 
 
 def _validate_selection(spec: Object) -> field.Errors:
     for key, value in each(spec.get("selector") or {}).items():
-        yield from field.invalid_details("spec.selector", key, names.qualified_name(key))
-        yield from field.invalid_details("spec.selector", value, names.label_value(value))
+        yield from field.invalid_details("spec.selector", key, names.check_qualified_name(key))
+        yield from field.invalid_details("spec.selector", value, names.check_label_value(value))
     affinity = spec["sessionAffinity"]
     yield from field.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
     if affinity == "ClientIP":
@@ -191,7 +191,7 @@ def validate_addresses(spec: Object, old_addresses: Sequence[str] = ()) -> field
 
 
 def _of_two_families(ips: Sequence[str], path: str) -> field.Errors:
-    fault = dual_stack_fault(ips)
+    fault = find_dual_stack_fault(ips)
     if fault:
         yield field.internal(path, fault)
     if fault or len({":" in ip for ip in each(ips)}) == 1:
@@ -267,7 +267,7 @@ def _validate_load_balancer(
     accepted = {value.strip() for value in each(old_ranges)} if ranges else set()
     for range_path, value in each(range_paths):
         if value not in accepted:
-            yield from field.invalid_details(range_path, value, range_faults(value))
+            yield from field.invalid_details(range_path, value, find_range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
@@ -291,7 +291,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
         return []
     if spec["type"] != "LoadBalancer":
         return [field.forbidden(path, _BALANCED)]
-    return field.invalid_details(path, class_name, names.qualified_name(class_name))
+    return field.invalid_details(path, class_name, names.check_qualified_name(class_name))
 
 
 def _validate_traffic(spec: Object) -> field.Errors:

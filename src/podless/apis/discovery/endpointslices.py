@@ -69,7 +69,7 @@ class EndpointSliceStrategy(TypedStrategy):
             return warnings
         for position, endpoint in enumerate(each(obj.get("endpoints") or [])):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
-                warnings += addresses.address_warnings(f"endpoints[{position}].addresses[{index}]", address)
+                warnings += addresses.list_address_warnings(f"endpoints[{position}].addresses[{index}]", address)
         return warnings
 
 
@@ -102,7 +102,7 @@ def _slice_address(address: str, sort: str, path: str, index: int) -> field.Erro
             yield field.invalid(item_path, address, f"must be a valid {sort} address")
         return
     # IPv4 addresses may have the forms of older fields, IPv6 addresses only the canonical one
-    check = addresses.find_address_faults if sort == "IPv4" else addresses.canonical_faults
+    check = addresses.find_address_faults if sort == "IPv4" else addresses.find_canonical_faults
     faults = check(address)
     yield from field.invalid_details(item_path, address, faults)
     if faults:
@@ -133,7 +133,7 @@ def _validate_domain(name: str, path: str) -> field.Errors:
 
 
 def _validate_hints(hints: Object, path: str) -> field.Errors:
-    for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
+    for name, rule in (("forZones", names.check_label_value), ("forNodes", names.check_subdomain)):
         hints_of_kind, seen = hints.get(name) or [], set[str]()
         if len(hints_of_kind) > _MAX_HINTS:
             yield field.too_many(f"{path}.{name}", len(hints_of_kind), _MAX_HINTS)

@@ -21,7 +21,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Require a name that consists of kind and group."""
-        return names.subdomain_prefix(name) if prefix else name_faults(name)
+        return names.check_subdomain_prefix(name) if prefix else name_faults(name)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         versions, seen = obj.get("versions") or [], set()
@@ -34,7 +34,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             elif name in seen:
                 yield field.duplicate(f"{path}.name", name)
             else:
-                yield from field.invalid_details(f"{path}.name", name, names.label_1035(name))
+                yield from field.invalid_details(f"{path}.name", name, names.check_label_1035(name))
             seen.add(name)
             yield from _validate_group(obj["metadata"].get("name") or "", entry, path)
 

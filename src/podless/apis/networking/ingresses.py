@@ -129,7 +129,7 @@ def _validate_backend(backend: Object, path: str) -> field.Errors:
 
 def _validate_service(service: Object, path: str) -> field.Errors:
     port = service.get("port") or {}
-    label = names.check_label_name if has("RelaxedServiceNameValidation") else names.label_1035
+    label = names.check_label_name if has("RelaxedServiceNameValidation") else names.check_label_1035
     yield from checks.validate_name(f"{path}.service.name", service.get("name"), label)
     named, number = port.get("name") or "", port.get("number") or 0
     if named and number:

@@ -14,7 +14,7 @@ class IPAddressStrategy(TypedStrategy):
     """Strategy of IPAddress."""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return addresses.canonical_faults(name)
+        return addresses.find_canonical_faults(name)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         parent, path = obj["spec"].get("parentRef"), "spec.parentRef"
@@ -24,8 +24,8 @@ class IPAddressStrategy(TypedStrategy):
             group, namespace = parent.get("group") or "", parent.get("namespace") or ""
             yield from field.invalid_details(f"{path}.group", group, names.check_subdomain(group) if group else ())
             for name in ("resource", "name"):
-                yield from checks.validate_name(f"{path}.{name}", parent.get(name), names.path_segment)
-            faults = names.path_segment(namespace) if namespace else ()
+                yield from checks.validate_name(f"{path}.{name}", parent.get(name), names.check_path_segment)
+            faults = names.check_path_segment(namespace) if namespace else ()
             yield from field.invalid_details(f"{path}.namespace", namespace, faults)
         if old is not None and parent != old["spec"].get("parentRef"):
             yield checks.immutable_error(path, gostructs.format_struct("networking/v1.ParentReference", parent))

@@ -57,9 +57,9 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
         for path, peer in _list_peers(obj["spec"]):
             block = peer.get("ipBlock") or {}
             if block.get("cidr"):
-                warnings += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
+                warnings += addresses.list_range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
             for index, text in enumerate(each(block.get("except") or ())):
-                warnings += addresses.range_warnings(f"{path}.ipBlock.except[{index}]", text)
+                warnings += addresses.list_range_warnings(f"{path}.ipBlock.except[{index}]", text)
         return warnings
 
 
@@ -107,13 +107,13 @@ def _validate_ip_block(block: Object, path: str) -> field.Errors:
     if not text:
         yield field.required(f"{path}.cidr")
         return
-    yield from field.invalid_details(f"{path}.cidr", text, addresses.range_faults(text))
+    yield from field.invalid_details(f"{path}.cidr", text, addresses.find_range_faults(text))
     network = addresses.parse_range(text)
     if network is None:
         return
     for index, excluded in enumerate(each(block.get("except") or ())):
         item_path = f"{path}.except[{index}]"
-        yield from field.invalid_details(item_path, excluded, addresses.range_faults(excluded))
+        yield from field.invalid_details(item_path, excluded, addresses.find_range_faults(excluded))
         subnet = addresses.parse_range(excluded)
         if subnet is None:
             continue

@@ -53,9 +53,9 @@ def _validate_ranges(ranges: list[str]) -> field.Errors:
     yield from (
         field.invalid(f"{_PATH}[{index}]", text, fault)
         for index, text in enumerate(each(ranges))
-        for fault in addresses.canonical_range_faults(text)
+        for fault in addresses.find_canonical_range_faults(text)
     )
-    families = [addresses.range_family(text) for text in each(ranges)]
+    families = [addresses.find_range_family(text) for text in each(ranges)]
     if len(ranges) == _MAX_RANGES and families[0] and families[0] == families[1]:
         yield field.invalid(_PATH, ranges, _SAME_FAMILY)
 

@@ -76,7 +76,7 @@ def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
     """
     if not name:
         return Internal("resource name may not be empty")
-    if faults := names.path_segment(name):
+    if faults := names.check_path_segment(name):
         return Internal(f"invalid resource name {quote(name)}: [{' '.join(faults)}]")
     return forbid_write(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
 

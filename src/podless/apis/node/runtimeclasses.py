@@ -42,8 +42,8 @@ class RuntimeClassStrategy(TypedStrategy):
 def _validate_scheduling(scheduling: Object) -> field.Errors:
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
-        yield from field.invalid_details(path, key, names.qualified_name(key))
-        yield from field.invalid_details(path, value, names.label_value(value))
+        yield from field.invalid_details(path, key, names.check_qualified_name(key))
+        yield from field.invalid_details(path, value, names.check_label_value(value))
     tolerations = scheduling.get("tolerations") or []
     path = "scheduling.tolerations"
     yield from validate_tolerations(tolerations, path if has("TolerationsOfClasses") else f"{path}.tolerations")

@@ -79,7 +79,7 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
         for index, value in enumerate(each(values)):
-            yield from field.invalid_details(f"{values_path}[{index}]", value, names.label_value(value))
+            yield from field.invalid_details(f"{values_path}[{index}]", value, names.check_label_value(value))
 
 
 def _validate_field_selector(expression: Object, path: str) -> field.Errors:

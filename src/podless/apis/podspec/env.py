@@ -148,7 +148,7 @@ def _variable_field(ref: Object, path: str) -> field.Errors:
 def _validate_key_ref(ref: Object, path: str) -> field.Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
     yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
-    yield from checks.validate_name(f"{path}.key", key, names.config_key)
+    yield from checks.validate_name(f"{path}.key", key, names.check_config_key)
 
 
 def _validate_file_ref(ref: Object, path: str) -> field.Errors:
@@ -175,7 +175,9 @@ def validate_env_from(env_from: list[Object], path: str, *, relaxed: bool = Fals
             yield from field.invalid_details(f"{at}.prefix", prefix, _variable_check(relaxed)(prefix))
         set_fields = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
         for name in each(set_fields):
-            yield from checks.validate_name(f"{at}.{name}.name", source[name].get("name", ""), names.subdomain_prefix)
+            yield from checks.validate_name(
+                f"{at}.{name}.name", source[name].get("name", ""), names.check_subdomain_prefix
+            )
         if not set_fields:
             yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(set_fields) > 1:

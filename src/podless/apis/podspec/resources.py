@@ -40,7 +40,7 @@ def is_extended(name: str) -> bool:
     """Return whether a resource is an extended one, outside the domains of Kubernetes."""
     if is_native(name) or name.startswith(_REQUESTS):
         return False
-    return not names.qualified_name(_REQUESTS + name)
+    return not names.check_qualified_name(_REQUESTS + name)
 
 
 def is_native(name: str) -> bool:
@@ -132,7 +132,7 @@ def has_fractional_huge_pages(spec: Object) -> bool:
 
 def resource_name(name: str, path: str) -> field.Errors:
     """Validate the name of a resource: one of Kubernetes' own, or a domain-prefixed one."""
-    faults = names.qualified_name(name)
+    faults = names.check_qualified_name(name)
     if faults:
         yield from field.invalid_details(path, Stringer(name), faults)
     elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):

@@ -43,7 +43,7 @@ def _validate_toleration(toleration: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.effect", Named(effect), reason)
     operator_path = f"{path}.operator"
     if operator in ("Equal", ""):
-        if errors := names.label_value(value):
+        if errors := names.check_label_value(value):
             yield field.invalid(operator_path, value, ";".join(errors))
     elif operator == "Exists":
         if value:

@@ -46,7 +46,7 @@ def _restarts_on_resize(container: Object) -> bool:
 
 def _has_invalid_values(expressions: Any) -> bool:
     return any(
-        names.label_value(value)
+        names.check_label_value(value)
         for expression in each(expressions or ())
         for value in each(expression.get("values") or ())
     )

@@ -239,7 +239,7 @@ def _validate_addresses(status: Object, before: Object) -> field.Errors:
                 yield from field.invalid_details(f"status.{key}[{index}]", text, addresses.find_address_faults(text))
         if len(texts) < 2:
             continue
-        fault = addresses.dual_stack_fault(texts)
+        fault = addresses.find_dual_stack_fault(texts)
         if fault:
             yield field.internal(f"status.{key}", fault)
         if fault or len(texts) > 2 or not addresses.is_dual_stack(texts):

@@ -168,9 +168,9 @@ def _list_warnings(metadata: Object, spec: Object, path: str) -> Iterator[str]:
         yield f"{spec_path}.terminationGracePeriodSeconds: {_NEGATIVE}"
     yield from _warn_of_affinity(spec, spec_path)
     for index, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
-        yield from addresses.address_warnings(f"{spec_path}.dnsConfig.nameservers[{index}]", server)
+        yield from addresses.list_address_warnings(f"{spec_path}.dnsConfig.nameservers[{index}]", server)
     for index, alias in enumerate(each(spec.get("hostAliases") or ())):
-        yield from addresses.address_warnings(f"{spec_path}.hostAliases[{index}].ip", alias.get("ip", ""))
+        yield from addresses.list_address_warnings(f"{spec_path}.hostAliases[{index}].ip", alias.get("ip", ""))
 
 
 def _warn_of_node_labels(spec: Object, path: str) -> Iterator[str]:
@@ -192,7 +192,7 @@ def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
         if key in _LABELS:
             yield f"{at}.key: {key} is {_LABELS[key]}"
         for index, value in enumerate(each(expression.get("values") or () if values else ())):
-            for text in names.label_value(value):
+            for text in names.check_label_value(value):
                 yield f"{at}.values[{index}]: {value} is invalid, {text}"
 
 

@@ -84,7 +84,7 @@ class RoleBindingStrategy(_AccessStrategy):
         ref = obj["roleRef"]
         yield from field.one_of("roleRef.apiGroup", ref["apiGroup"], [GROUP], named=False)
         yield from field.one_of("roleRef.kind", ref["kind"], self._roles, named=False)
-        yield from checks.validate_name("roleRef.name", ref["name"], names.path_segment)
+        yield from checks.validate_name("roleRef.name", ref["name"], names.check_path_segment)
         for index, subject in enumerate(each(obj.get("subjects") or [])):
             yield from self._validate_subject(subject, f"subjects[{index}]")
         if old is not None and ref != old["roleRef"]:

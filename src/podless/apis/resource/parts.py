@@ -107,7 +107,7 @@ def validate_identifier(name: str, path: str) -> field.Errors:
     """Validate a name of letters, digits and underscores."""
     if len(name.encode()) > _MAX_NAME:
         yield field.too_long(path, _MAX_NAME)
-    yield from field.invalid_details(path, name, names.c_identifier(name))
+    yield from field.invalid_details(path, name, names.check_c_identifier(name))
 
 
 def validate_qualified_name(name: str, path: str) -> field.Errors:
@@ -164,7 +164,7 @@ def validate_taint(taint: Object, path: str) -> field.Errors:
     """Validate the taint of a device."""
     yield from checks.label_key(f"{path}.key", taint["key"])
     if value := taint.get("value"):
-        yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.value", value, names.check_label_value(value))
     yield from checks.validate_enum(f"{path}.effect", taint["effect"], _EFFECTS)
 
 
@@ -176,7 +176,7 @@ def validate_toleration(toleration: Object, path: str) -> field.Errors:
     if operator == "Exists" and value:
         yield field.invalid(f"{path}.value", value, "must be empty for operator `Exists`")
     elif operator == "Equal":
-        yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.value", value, names.check_label_value(value))
     yield from checks.validate_enum(f"{path}.operator", operator, _OPERATORS)
     if effect := toleration.get("effect"):
         yield from checks.validate_enum(f"{path}.effect", effect, _EFFECTS)

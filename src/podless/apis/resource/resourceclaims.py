@@ -136,7 +136,7 @@ def _validate_network(network: Object, path: str) -> field.Errors:
 
 
 def _validate_address(address: str, path: str) -> field.Errors:
-    yield from field.invalid_details(path, address, addresses.interface_faults(address))
+    yield from field.invalid_details(path, address, addresses.find_interface_faults(address))
 
 
 STRATEGY = ResourceClaimStrategy()

@@ -188,7 +188,7 @@ def token_lifetime(path: str, seconds: int) -> field.Errors:
 
 def label_key(path: str, value: str) -> field.Errors:
     """Validate the key of a label."""
-    yield from field.invalid_details(path, value, names.qualified_name(value))
+    yield from field.invalid_details(path, value, names.check_qualified_name(value))
 
 
 def validate_immutable_fields(
@@ -240,5 +240,5 @@ def validate_local_reference(reference: Object, path: str) -> list[FieldError]:
     group = reference.get("apiGroup")
     errors = field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
     for name in ("kind", "name"):
-        errors += validate_name(f"{path}.{name}", reference.get(name), names.path_segment)
+        errors += validate_name(f"{path}.{name}", reference.get(name), names.check_path_segment)
     return errors

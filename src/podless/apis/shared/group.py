@@ -16,7 +16,7 @@ from podless.apis.schemes import find_scheme
 from podless.kinds.kind import Kind, Scale, Subresource, Version
 from podless.kinds.late import NOT_YET, LateKind
 from podless.kinds.strategy import Strategy
-from podless.meta.gvk import plural_of
+from podless.meta.gvk import guess_plural
 from podless.runtime.dataclass import dataclass
 from podless.runtime.release import covers
 from podless.structs.structfiles import find_home, folder_of, load_struct
@@ -120,7 +120,7 @@ class Group:
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
         """
-        plural, deprecations = plural or plural_of(noun), deprecated or {}
+        plural, deprecations = plural or guess_plural(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
         if "." not in module:

@@ -91,7 +91,7 @@ def _validate_driver(driver: Object, path: str) -> field.Errors:
         if not key:
             yield field.required(path)
         yield from checks.validate_unique(path, key, seen)
-        yield from field.invalid_details(path, key, names.qualified_name(key))
+        yield from field.invalid_details(path, key, names.check_qualified_name(key))
 
 
 STRATEGY = CSINodeStrategy()

@@ -25,7 +25,7 @@ def validate_provisioner(name: str, path: str) -> field.Errors:
     if not name:
         yield field.required(path)
         return
-    yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
+    yield from field.invalid_details(path, name.lower(), names.check_qualified_name(name.lower()))
 
 
 def validate_parameters(parameters: dict[str, str]) -> field.Errors:
@@ -106,7 +106,7 @@ def _validate_expression(expression: Object, values_by_key: dict[str, frozenset[
     for index, value in enumerate(each(values)):
         yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
     key = expression.get("key") or ""
-    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    yield from field.invalid_details(f"{path}.key", key, names.check_qualified_name(key))
     if key in values_by_key:
         yield field.duplicate(f"{path}.key", key)
     values_by_key[key] = frozenset(seen)

@@ -28,7 +28,7 @@ class MigrationStrategy(KeptMetadataStrategy):
         name, group = resource.get("resource") or "", resource.get("group") or ""
         if not name:
             yield field.required("spec.resource.resource", "resource is required to be set")
-        elif faults := names.label_1035(name):
+        elif faults := names.check_label_1035(name):
             yield field.invalid("spec.resource.resource", name, ",".join(faults))
         if group and (faults := names.check_subdomain(group)):
             yield field.invalid("spec.resource.group", group, ",".join(faults))

@@ -33,7 +33,7 @@ def posted() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def check(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
+    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)
 
 
 def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]] | None:

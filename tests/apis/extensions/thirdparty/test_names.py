@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis.extensions.thirdparty import Defined, name_faults, parse_defined_name
-from podless.meta.gvk import plural_of
+from podless.meta.gvk import guess_plural
 
 WORDS = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 KINDS = st.from_regex(r"([A-Z][a-z0-9]{0,5}){1,4}", fullmatch=True)
@@ -62,7 +62,7 @@ def test_a_name_is_sound_or_refused(name: str) -> None:
 )
 def test_known_names(name: str, kind: str, group: str, plural: str) -> None:
     assert parse_defined_name(name) == Defined(kind, group)
-    assert parse_defined_name(name).plural == plural_of(kind) == plural
+    assert parse_defined_name(name).plural == guess_plural(kind) == plural
     assert f"{documented(kind)}.{group}" == name
 
 

@@ -47,5 +47,5 @@ def check_names(names: Object, path: str) -> list[FieldError]:
 
 def _validate_label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
     """Return one error with all faults of a label. required: report an empty label."""
-    faults = names.label_1035(checked) if value or required else []
+    faults = names.check_label_1035(checked) if value or required else []
     return [field.invalid(path, value, before + ",".join(faults))] if faults else []

@@ -127,7 +127,7 @@ def _validate_version(
     layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str
 ) -> list[FieldError]:
     """Validate a version, except the fields that all versions share."""
-    faults = syntax.label_1035(version["name"])
+    faults = syntax.check_label_1035(version["name"])
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(faults))] if faults else []
     errors += _validate_deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.find_subresources(version) or {})
@@ -186,7 +186,7 @@ def _validate_storage(layout: Layout, raw_versions: Sequence[Object] | None) -> 
         errors = [field.invalid("spec.versions", text, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
     if first:
-        faults = syntax.label_1035(first)
+        faults = syntax.check_label_1035(first)
         errors += [field.invalid("spec.version", first, ",".join(faults))] if faults else []
         if called and called[0] != first:
             errors.append(field.invalid("spec.version", first, "must match the first version in spec.versions"))

@@ -125,7 +125,7 @@ def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "
             errors.append(field.invalid(f"{path}[{index}]", version, "duplicate version"))
             continue
         seen.add(version)
-        errors += field.invalid_details(f"{path}[{index}]", version, names.label_1035(version))
+        errors += field.invalid_details(f"{path}[{index}]", version, names.check_label_1035(version))
     if strict and not seen & set(REVIEWS):
         errors.append(field.invalid(path, versions, f"must include at least one of {', '.join(REVIEWS)}"))
     return errors

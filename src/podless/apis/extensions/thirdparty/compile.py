@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.meta import names
-from podless.meta.gvk import plural_of
+from podless.meta.gvk import guess_plural
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
@@ -32,7 +32,7 @@ class Defined(NamedTuple):
     @property
     def plural(self) -> str:
         """The plural, as in URL paths."""
-        return plural_of(self.kind)
+        return guess_plural(self.kind)
 
 
 def parse_defined_name(name: str) -> Defined:
