@@ -85,11 +85,8 @@ class _DefinitionComparison:
             self.version = name
             if name in after:
                 yield from self.compare_versions(version, after[name])
-                schema, new_schema = (
-                    _get_value(entry, "schema.openAPIV3Schema") or {} for entry in (version, after[name])
-                )
                 opens = bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
-                yield from self.compare_nodes(schema, new_schema, "", *opens)
+                yield from self.compare_nodes(_get_schema(version), _get_schema(after[name]), "", *opens)
                 continue
             if version.get("storage"):
                 yield self.describe("storage-version", "spec.versions")

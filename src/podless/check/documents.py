@@ -20,10 +20,9 @@ from podless.codec.positions import Position
 from podless.codec.serializer import Floats, ParsedJSON
 from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import field as field_
 from podless.meta import gvk
 from podless.meta.errors import Internal
-from podless.meta.field import At, Path, format_path
+from podless.meta.field import At, Path, format_path, parse_path
 from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
@@ -147,19 +146,18 @@ class DocumentChecker:
         return result
 
     def _check_entries(self, document: Document, outcome: Outcome, definitions: bool, reported: bool) -> Outcome:
-        positions = PositionFinder(document)
+        collector = _FindingCollector(document, outcome)
         repeated: list[str] = []
+        floats: Floats = []
         try:
-            value, floats = read_document(document, repeated)
+            value = document.decode_value(repeated, floats)
         except JSONError as error:
-            position = positions.find_fault(error.message)
-            finding = Finding(document.file, *position, Severity.ERROR, "", error.message, "Syntax")
-            outcome.report.findings.append(finding)
+            position = collector.positions.find_fault(error.message)
+            collector.note_finding(position, Severity.ERROR, "", error.message, "Syntax")
             return outcome
-        collector = _FindingCollector(document, positions, outcome)
         if self._rules.validation != IGNORE and not reported:
             for message in repeated:
-                collector.add_unknown_field(message, (), self._unknown_severity)
+                collector.add_unknown_field(message, self._unknown_severity)
         for entry in split_entries(value, floats):
             if _is_definition(entry.value) is definitions:
                 self._check_entry(entry, collector)
@@ -180,16 +178,17 @@ class DocumentChecker:
 
     def _check_entry(self, entry: DocumentEntry, collector: _FindingCollector) -> None:
         """Check one object."""
-        collector.object_text = ""
+        collector.at, collector.label = entry.at, ""
         kind_names = _identify_kind(entry.value)
         if isinstance(kind_names, str):
-            collector.add_error(kind_names, entry.at, (), "Unreadable")
+            collector.add_error(kind_names, (), "Unreadable")
             return
         group, version, name = kind_names
-        collector.object_text = str(identity := identify_object(entry.value, group, name))
+        identity = identify_object(entry.value, group, name)
+        collector.label = str(identity)
         found_kind = self._look_up_kind(collector.outcome, group, version, name)
         if found_kind is None:
-            self._report_unknown(entry, collector, group, name, gvk.GroupVersion(group, version))
+            self._report_unknown(collector, group, version, name)
             return
         kind, served = found_kind
         # error texts show numbers as written, if the text of the object is available
@@ -199,50 +198,44 @@ class DocumentChecker:
             collector.outcome.texts.append((struct, text))
         raw = ParsedJSON(collector.document.raw if is_whole else text)
         raw.outcome = entry.value, [], entry.floats
-        old = self._find_old(identity, kind, served, entry, collector)
+        old = self._find_old(collector, identity, kind, served)
         checked = (
             offline.check_create(kind, served, raw) if old is None else offline.check_update(kind, served, raw, old)
         )
-        self._report_findings(checked, entry, collector)
+        self._report_findings(collector, checked)
         if self._rules.dropped and checked.obj is not None:
             reported = {_find_named(message) for message in checked.findings}
             for path in find_dropped(serializer.decode_json(text), checked.obj):
                 if (path_text := format_path(path)) not in reported:
-                    collector.add_finding(
-                        Severity.WARNING, "dropped", entry.at, path, path_text, "DroppedField", key=True
-                    )
-        if checked.obj is not None and not checked.errors and kind.webhook is not None and "rules" in kind.webhook:
-            self._convert_to_all(kind, served, checked.obj, entry, collector)
-        self._count_object(kind, served, checked, identity, entry, collector)
+                    collector.add_finding(Severity.WARNING, "dropped", path, path_text, "DroppedField", key=True)
+        if checked.obj is not None and not checked.errors and kind.webhook is not None and _can_convert(kind):
+            self._convert_to_all(collector, kind, served, checked.obj)
+        self._count_object(collector, kind, checked, KnownObject(identity, entry.value, entry.at))
 
-    def _convert_to_all(
-        self, kind: Kind, version: Version, obj: Object, entry: DocumentEntry, collector: _FindingCollector
-    ) -> None:
+    def _convert_to_all(self, collector: _FindingCollector, kind: Kind, version: Version, obj: Object) -> None:
         """Convert an object to all versions of its kind, as the server does to store and to serve it."""
         for target in kind.by_version.values():
             if target is not version:
                 try:
                     kind.strategy.convert_object(kind, target, obj)
                 except Internal as error:
-                    collector.add_error(error.message, entry.at, ("apiVersion",), "Conversion")
+                    collector.add_error(error.message, ("apiVersion",), "Conversion")
 
-    def _report_unknown(
-        self, entry: DocumentEntry, collector: _FindingCollector, group: str, name: str, version: gvk.GroupVersion
-    ) -> None:
+    def _report_unknown(self, collector: _FindingCollector, group: str, version: str, name: str) -> None:
         """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
             collector.add_warning(
-                "not checked, because its CustomResourceDefinition has errors", entry.at, ("kind",), "Unchecked"
+                "not checked, because its CustomResourceDefinition has errors", ("kind",), "Unchecked"
             )
         elif self._rules.ignore_unknown:
             kind_name = f"{name}.{group}" if group else name
             collector.outcome.report.skipped[kind_name] = collector.outcome.report.skipped.get(kind_name, 0) + 1
         else:
-            message = f'no matches for kind "{name}" in version "{version}"'
-            collector.add_error(message, entry.at, ("kind",), "UnknownKind")
+            message = f'no matches for kind "{name}" in version "{gvk.GroupVersion(group, version)}"'
+            collector.add_error(message, ("kind",), "UnknownKind")
 
     def _find_old(
-        self, identity: ObjectIdentity, kind: Kind, version: Version, entry: DocumentEntry, collector: _FindingCollector
+        self, collector: _FindingCollector, identity: ObjectIdentity, kind: Kind, version: Version
     ) -> Object | None:
         """Return the earlier object in the version of the new one; None if there is none."""
         raw = self._old.get(identity) if self._old else None
@@ -252,65 +245,48 @@ class DocumentChecker:
         found_kind = None if isinstance(kind_names, str) else self._look_up_kind(collector.outcome, *kind_names)
         old = offline.read_accepted(*found_kind, raw) if found_kind is not None else None
         if old is None:
-            collector.add_warning(
-                "not checked as an update, because its old state cannot be read", entry.at, (), "Unchecked"
-            )
+            collector.add_warning("not checked as an update, because its old state cannot be read", (), "Unchecked")
         elif (kind.group, kind.kind) == DEFINITION:
             definition.set_condition(old, "Established", "True", "", "", clock.now())
         elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
             message = "not checked as an update, because only a webhook can convert its old state to this version"
-            collector.add_warning(message, entry.at, ("apiVersion",), "Unchecked")
+            collector.add_warning(message, ("apiVersion",), "Unchecked")
             return None
         return old
 
-    def _report_findings(self, checked: Checked, entry: DocumentEntry, collector: _FindingCollector) -> None:
+    def _report_findings(self, collector: _FindingCollector, checked: Checked) -> None:
         """Report the findings of the server's check."""
         if checked.refusal:
             field_match = _FIELD.search(checked.refusal)
-            collector.add_error(checked.refusal, entry.at, field_match[1] if field_match else (), "Unreadable")
+            collector.add_error(checked.refusal, field_match[1] if field_match else (), "Unreadable")
         if self._rules.validation != IGNORE:
             for message in dict.fromkeys(checked.findings):
-                collector.add_unknown_field(message, entry.at, self._unknown_severity)
-        for error in dict.fromkeys((error.path, error.field, error.body, error.reason) for error in checked.errors):
-            path, field_text, body, reason = error
-            collector.add_finding(
-                Severity.ERROR, body, entry.at, path, "" if field_text == "<nil>" else field_text, reason
-            )
+                collector.add_unknown_field(message, self._unknown_severity)
+        for path, field_text, body, reason in dict.fromkeys(
+            (error.path, error.field, error.body, error.reason) for error in checked.errors
+        ):
+            collector.add_finding(Severity.ERROR, body, path, "" if field_text == "<nil>" else field_text, reason)
         for message in checked.warnings:
-            collector.add_warning(message, entry.at, (), "Warning")
+            collector.add_warning(message, (), "Warning")
 
-    def _count_object(
-        self,
-        kind: Kind,
-        version: Version,
-        checked: Checked,
-        identity: ObjectIdentity,
-        entry: DocumentEntry,
-        collector: _FindingCollector,
-    ) -> None:
-        """Count the object. Keep a valid definition, to check the objects of its kind."""
+    def _count_object(self, collector: _FindingCollector, kind: Kind, checked: Checked, written: KnownObject) -> None:
+        """Count the object. Keep a valid definition, to check the objects of its kind. written: as in the file."""
         outcome = collector.outcome
         if checked.obj is not None:
-            outcome.objects.append(KnownObject(identity, checked.obj, entry.at))
+            outcome.objects.append(written._replace(obj=checked.obj))
         if (kind.group, kind.kind) != DEFINITION:
             outcome.report.objects += 1
             return
         outcome.report.definitions += 1
         if checked.obj is not None and not checked.errors:
             outcome.definitions.append(kind.strategy.make_stored(kind, checked.obj))
-        elif isinstance(spec := entry.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
+        elif isinstance(spec := written.obj.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
 
 
 def _can_convert(kind: Kind) -> bool:
     """Return whether objects can be converted without a webhook and hooks."""
     return kind.webhook is None or "rules" in kind.webhook
-
-
-def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
-    """Decode a document. Return its value, and whole numbers that are written as floats. Raises JSONError."""
-    floats: Floats = []
-    return document.decode_value(repeated, floats), floats
 
 
 def split_entries(value: Any, floats: Floats) -> Iterator[DocumentEntry]:
@@ -340,8 +316,9 @@ def find_dropped(written: Any, stored: Any, at: Path = ()) -> Iterator[Path]:
 
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
     """Yield the objects in a document as JSON. An unreadable document yields nothing."""
+    floats: Floats = []
     try:
-        value, floats = read_document(document, [])
+        value = document.decode_value(None, floats)
     except JSONError:
         return
     for entry in split_entries(value, floats):
@@ -391,40 +368,38 @@ def _identify_kind(value: Any) -> tuple[str, str, str] | str:
 
 
 class _FindingCollector:
-    """Collects the findings in a document with their positions. object_text: the current object."""
+    """Collects the findings in a document with their positions. at, label: of the current object."""
 
-    def __init__(self, document: Document, places: PositionFinder, outcome: Outcome) -> None:
+    def __init__(self, document: Document, outcome: Outcome) -> None:
         self.document = document
         self.outcome = outcome
-        self.object_text = ""
-        self._places = places
+        self.positions = PositionFinder(document)
+        self.at: Path = ()
+        self.label = ""
 
     def add_finding(
-        self, severity: Severity, message: str, at: Path, path: At, field_text: str, rule: str, *, key: bool = False
+        self, severity: Severity, message: str, path: At, field_text: str, rule: str, *, key: bool = False
     ) -> None:
-        """Add a finding. at: path of the object in the document. path, field_text: the field in the object."""
-        field_path = field_.parse_path(path) if isinstance(path, str) else tuple(path)
-        position = self._places.find_key(at + field_path) if key else self._places.find_value(at + field_path)
-        self._note_finding(Position(*position), severity, field_text, message, rule)
+        """Add a finding. path, field_text: the field in the object."""
+        full_path = self.at + (parse_path(path) if isinstance(path, str) else tuple(path))
+        position = self.positions.find_key(full_path) if key else self.positions.find_value(full_path)
+        self.note_finding(position, severity, field_text, message, rule)
 
-    def add_error(self, message: str, at: Path, path: At, rule: str) -> None:
-        """Add an error."""
-        self.add_finding(Severity.ERROR, message, at, path, "", rule)
+    def add_error(self, message: str, path: At, rule: str) -> None:
+        self.add_finding(Severity.ERROR, message, path, "", rule)
 
-    def add_warning(self, message: str, at: Path, path: At, rule: str) -> None:
-        """Add a warning."""
-        self.add_finding(Severity.WARNING, message, at, path, "", rule)
+    def add_warning(self, message: str, path: At, rule: str) -> None:
+        self.add_finding(Severity.WARNING, message, path, "", rule)
 
-    def add_unknown_field(self, message: str, at: Path, severity: Severity) -> None:
+    def add_unknown_field(self, message: str, severity: Severity) -> None:
         """Add a finding about an unknown or duplicate field, as the server reports it."""
         rule = "UnknownField" if message.startswith("unknown ") else "RepeatedField"
         if line := _REPEATED.match(message):
-            self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", message, rule)
-            return
-        self.add_finding(severity, message, at, _find_named(message), "", rule, key=True)
+            self.note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", message, rule)
+        else:
+            self.add_finding(severity, message, _find_named(message), "", rule, key=True)
 
-    def _note_finding(self, position: Position, severity: Severity, path: str, message: str, rule: str) -> None:
-        finding = Finding(
-            self.document.file, position.line, position.column, severity, path, message, rule, self.object_text
-        )
+    def note_finding(self, position: Position, severity: Severity, path: str, message: str, rule: str) -> None:
+        """Add a finding at a position in the file."""
+        finding = Finding(self.document.file, *position, severity, path, message, rule, self.label)
         self.outcome.report.findings.append(finding)

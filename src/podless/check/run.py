@@ -64,26 +64,37 @@ class _InvalidDefinition(NamedTuple):
 
 
 class _WorkerData(NamedTuple):
-    """The data that a process needs. definitions: with the releases in which they are valid."""
+    """The data that a process needs.
 
-    rules: Strictness
-    releases: Sequence[str]
+    for_definitions: check only definitions, else only other objects. definitions: with the releases in which they are
+    valid. old: earlier objects.
+    """
+
+    for_definitions: bool
+    options: CheckOptions
     definitions: Sequence[tuple[Object, Sequence[str]]]
-    schemas: Sequence[DescribedKind]
     unsound: frozenset[_InvalidDefinition]
     old: dict[ObjectIdentity, bytes]
-    references: bool
 
 
-class _BatchResult(NamedTuple):
-    """The result of a batch of documents."""
+@dataclass(slots=True)
+class _BatchResult:
+    """The result of some documents. mixed: file and line of documents with definitions and other objects."""
 
-    report: Report
-    definitions: list[tuple[Object, Sequence[str]]]
-    unsound: set[_InvalidDefinition]
-    mixed: set[tuple[str, int]]
-    identities: list[ObjectIdentity]
-    references: list[Reference]
+    report: Report = field(default_factory=Report)
+    definitions: list[tuple[Object, Sequence[str]]] = field(default_factory=list)
+    unsound: set[_InvalidDefinition] = field(default_factory=set)
+    mixed: set[tuple[str, int]] = field(default_factory=set)
+    identities: list[ObjectIdentity] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+
+    def add_result(self, other: _BatchResult) -> None:
+        self.report.add_report(other.report)
+        self.definitions += other.definitions
+        self.unsound |= other.unsound
+        self.mixed |= other.mixed
+        self.identities += other.identities
+        self.references += other.references
 
 
 def check_files(
@@ -100,41 +111,25 @@ def check_files(
     update. progress: called now and then with the number of finished files and of all files. Raises CannotCheck.
     """
     options = options or CheckOptions()
+    total = _BatchResult(Report(files=len(sources)))
+    report = total.report
     with ExitStack() as stack:
         work = _BatchRunner(stack, options, [*sources, *known, *old])
-        state = _WorkerData(
-            options.rules,
-            options.releases,
-            [(definition, options.releases) for definition in options.definitions],
-            options.schemas,
-            frozenset(),
-            _index_old(work, old),
-            options.references,
+        given = [(definition, options.releases) for definition in options.definitions]
+        data = _WorkerData(True, options, given, frozenset(), _index_old(work, old))
+        for result in work.run_batches(_check_batch, data, _make_batches([*known, *sources], _may_define)):
+            total.add_result(result)
+        data = data._replace(
+            for_definitions=False, definitions=[*given, *total.definitions], unsound=frozenset(total.unsound)
         )
-        report = Report(files=len(sources))
-        defined = work.share_state(state)
-        definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
-        identities: list[ObjectIdentity] = []
-        named: list[Reference] = []
-        chosen = [*known, *sources]
-        mixed: set[tuple[str, int]] = set()
-        for result in work.run_batches(_check_definitions, defined, _make_batches(chosen, _may_define)):
-            definitions += result.definitions
-            unsound |= result.unsound
-            mixed |= result.mixed
-            identities += result.identities
-            report.add_report(result.report)
-        judged = work.share_state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
         def needs_check(document: Document) -> bool:
-            return not _may_define(document) or (document.file, document.line) in mixed
+            return not _may_define(document) or (document.file, document.line) in total.mixed
 
-        for result in work.run_batches(_check_objects, judged, _make_batches(sources, needs_check, progress)):
-            report.add_report(result.report)
-            identities += result.identities
-            named += result.references
+        for result in work.run_batches(_check_batch, data, _make_batches(sources, needs_check, progress)):
+            total.add_result(result)
         if options.references:
-            missing = [*_report_missing(sources, named, identities)]
+            missing = [*_report_missing(sources, total.references, total.identities)]
             report.findings += merge_findings([(missing, options.releases)], options.releases)
     order = {source.name: index for index, source in enumerate([*known, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
@@ -178,48 +173,32 @@ class _BatchRunner:
     def __init__(self, stack: ExitStack, options: CheckOptions, sources: Sequence[SourceFile]) -> None:
         self._processes = options.processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
-        if self._processes > 1 and _is_larger(sources, _ONE_PROCESS_BYTES):
+        if self._processes > 1 and sum(source.size for source in sources) > _ONE_PROCESS_BYTES:
             # forked processes need no imports; fork is only safe without other threads
             alone = sys.platform == "linux" and threading.active_count() == 1
-            pool = ProcessPoolExecutor(self._processes, mp_context=get_context("fork" if alone else "spawn"))
-            self._pool = stack.enter_context(pool)
+            context = get_context("fork" if alone else "spawn")
+            self._pool = stack.enter_context(ProcessPoolExecutor(self._processes, mp_context=context))
             self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="podless-check-")))
             self._states = 0
 
-    def share_state(self, state: _WorkerData) -> _PreparedState | str:
-        """Return a state to pass to batches; other processes read it from a file, once."""
+    def run_batches(
+        self, do: Callable[[Any, list[Document]], Any], data: _WorkerData | None, batches: Iterable[list[Document]]
+    ) -> Iterator[Any]:
+        """Yield the result of each batch, in order. Other processes read the data from a file, once."""
         if self._pool is None:
-            return _PreparedState.prepare(state)
+            state = None if data is None else _PreparedState.prepare(data)
+            yield from (do(state, batch) for batch in batches)
+            return
         self._states += 1
         file = self._folder / f"{self._states}"
-        file.write_bytes(pickle.dumps(state))
-        return str(file)
-
-    def run_batches(
-        self, do: Callable[[Any, list[Document]], Any], state: Any, batches: Iterable[list[Document]]
-    ) -> Iterator[Any]:
-        """Yield the result of each batch, in order."""
-        if self._pool is None:
-            for batch in batches:
-                yield do(state, batch)
-            return
+        file.write_bytes(pickle.dumps(data))
         waiting: deque[Future[Any]] = deque()
         for batch in batches:
-            waiting.append(self._pool.submit(do, state, batch))
+            waiting.append(self._pool.submit(do, str(file), batch))
             if len(waiting) > _QUEUED_BATCHES * self._processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def _is_larger(sources: Sequence[SourceFile], limit: int) -> bool:
-    """Return whether the files have more than this many bytes together."""
-    total = 0
-    for source in sources:
-        total += source.size
-        if total > limit:
-            return True
-    return False
 
 
 def _may_define(document: Document) -> bool:
@@ -247,18 +226,19 @@ def _make_batches(
 
 
 class _PreparedState(NamedTuple):
-    """A state, and the checkers for it."""
+    """The data of a process, and a checker for each release."""
 
+    data: _WorkerData
     checkers: Sequence[DocumentChecker]
-    references: bool
 
     @classmethod
-    def prepare(cls, state: _WorkerData) -> _PreparedState:
-        """Return one checker for each release. Releases share equal parts."""
-        described = [schema.make_kind() for schema in state.schemas]
-        releases = {name: features.choose_release(name) for name in state.releases}
+    def prepare(cls, data: _WorkerData) -> _PreparedState:
+        """Make the checkers. Releases share equal parts."""
+        options = data.options
+        described = [schema.make_kind() for schema in options.schemas]
+        releases = {name: features.choose_release(name) for name in options.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
-        for definition, names in state.definitions:
+        for definition, names in data.definitions:
             dated = formats.depends_on_release(definition)
             kinds: dict[tuple[bool, ...], Kind] = {}
             for name in names:
@@ -266,17 +246,18 @@ class _PreparedState(NamedTuple):
                 if answers not in kinds:
                     kinds[answers] = make_kind(definition)
                 catalogs[name].add_kind(kinds[answers], dated=dated)
-        for group, named, names in state.unsound:
+        for group, named, names in data.unsound:
             for name in names:
                 catalogs[name].add_unsound(group, named)
         checkers = [
-            DocumentChecker(catalogs[name], state.rules, state.old, release) for name, release in releases.items()
+            DocumentChecker(catalogs[name], options.rules, data.old, release) for name, release in releases.items()
         ]
-        return cls(checkers, state.references)
+        return cls(data, checkers)
 
-    def check_document(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
+    def check_document(self, document: Document) -> list[tuple[Outcome, list[str]]]:
         """Return the different outcomes of a document, each with its releases."""
         results: list[tuple[Outcome, list[str]]] = []
+        definitions = self.data.for_definitions
         reported = not definitions and _may_define(document)
         for checker in self.checkers:
             same_releases = next((names for outcome, names in results if checker.agrees_with(outcome)), None)
@@ -293,19 +274,11 @@ def _load_state(file: str) -> _PreparedState:
     return _PreparedState.prepare(pickle.loads(Path(file).read_bytes()))
 
 
-def _check_definitions(state: _PreparedState | str, batch: list[Document]) -> _BatchResult:
-    return _check_batch(state, batch, definitions=True)
-
-
-def _check_objects(state: _PreparedState | str, batch: list[Document]) -> _BatchResult:
-    return _check_batch(state, batch, definitions=False)
-
-
-def _check_batch(shared_state: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
+def _check_batch(shared_state: _PreparedState | str, batch: list[Document]) -> _BatchResult:
     state = _load_state(shared_state) if isinstance(shared_state, str) else shared_state
-    result = _BatchResult(Report(), [], set(), set(), [], [])
+    result = _BatchResult()
     for document in batch:
-        outcomes = state.check_document(document, definitions=definitions)
+        outcomes = state.check_document(document)
         among = [checker.release.name for checker in state.checkers]
         # the newest release decides the counts
         report = next(outcome.report for outcome, names in outcomes if among[-1] in names)
@@ -322,7 +295,7 @@ def _check_batch(shared_state: _PreparedState | str, batch: list[Document], *, d
         result.identities.extend(known_object.identity for known_object in known_objects.values())
         for outcome, names in outcomes:
             result.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
-        if state.references:
+        if state.data.options.references and not state.data.for_definitions:
             for known_object in known_objects.values():
                 result.references.extend(
                     references.find_references(known_object.identity, known_object.obj, document, known_object.at)

@@ -12,31 +12,30 @@ import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-from podless.check.documents import read_document, split_entries
+from podless.check.documents import split_entries
 from podless.check.findings import Finding, PositionFinder, Report, Severity
 from podless.check.sources import CannotCheck, SourceFile, find_sources
 from podless.codec import serializer
 from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
+from podless.codec.positions import Position
 from podless.fields import patches
 from podless.meta import field
+from podless.remote.cluster import Refused, RemoteCluster
+from podless.remote.kubeconfig import ClusterAccess
+from podless.remote.resources import APIResource, parse_resources, version_path
 from podless.runtime.files import read_path
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__
 
-if TYPE_CHECKING:
-    from podless.remote.cluster import RemoteCluster
-
-
 _PATCH_MEDIA = {one.name: one.media for one in patches.TYPES if one.read is not None}
 SUITE: Object = serializer.decode_json(Path(__file__).with_name("suite.json").read_bytes())
 SUITE["properties"]["tests"]["items"]["properties"]["patchType"]["enum"] = [*_PATCH_MEDIA]
 _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-_FIRST_KINDS = ("CustomResourceDefinition", "Namespace")
 
 
 def run_suites(source_files: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
@@ -63,7 +62,7 @@ class _Suite:
         self.file = source.name
         self.folder = Path(source.name).parent
         try:
-            self.value, _ = read_document(document, [])
+            self.value = document.decode_value()
         except JSONError as error:
             raise CannotCheck(f"{source.name}: {error.message}") from None
         if not isinstance(self.value, dict):
@@ -76,23 +75,25 @@ class _Suite:
 
     def list_faults(self) -> list[Finding]:
         """Return the errors in the suite itself."""
-        result = [
-            Finding(self.file, *self.places.find_value(error.path), Severity.ERROR, error.field, error.body, "Suite")
-            for error in self.errors
-        ]
-        for name in self.unknown:
-            position = self.places.find_key(name)
-            result.append(Finding(self.file, *position, Severity.ERROR, "", f'unknown field "{name}"', "Suite"))
+        find = self.places
+        faults = [self._make_finding(find.find_value(error.path), error.body, error.field) for error in self.errors]
+        faults += [self._make_finding(find.find_key(name), f'unknown field "{name}"') for name in self.unknown]
         for index, test in enumerate(self.tests):
             if not any(name in test for name in ("object", "file", "patch")):
-                position = self.places.find_key(("tests", index))
-                message = "a test has an object, a file or a patch"
-                result.append(Finding(self.file, *position, Severity.ERROR, f"tests[{index}]", message, "Suite"))
-        return result
+                position = find.find_key(("tests", index))
+                faults.append(
+                    self._make_finding(position, "a test has an object, a file or a patch", f"tests[{index}]")
+                )
+        return faults
+
+    def _make_finding(
+        self, position: Position, message: str, path: str = "", rule: str = "Suite", about: str = ""
+    ) -> Finding:
+        return Finding(self.file, *position, Severity.ERROR, path, message, rule, about)
 
     async def run_suite(self, settings: Mapping[str, Any]) -> list[Finding]:
         """Return an error for each statement that does not hold."""
-        suites = []
+        failures = []
         async with _run_server(settings) as cluster:
             await self._create_resources(cluster)
             for index, test in enumerate(self.tests):
@@ -100,22 +101,19 @@ class _Suite:
                     await _Test(cluster, test, self._read_object).run_test()
                 except _StatementFailed as failed:
                     position = self.places.find_value(("tests", index, "name"))
-                    suites.append(Finding(self.file, *position, Severity.ERROR, "", str(failed), "Test", test["name"]))
-        return suites
+                    failures.append(self._make_finding(position, str(failed), rule="Test", about=test["name"]))
+        return failures
 
     async def _create_resources(self, cluster: _TestServer) -> None:
         """Create the resources of the suite. Raises CannotCheck."""
-        from podless.remote.cluster import Refused
-
         objects = [value for path in self.value.get("resources") or () for value in self._read_objects(path)]
         if "webhooks" in self.value:
-            hooks = self._read_webhooks()
+            webhooks = self.value["webhooks"]
+            bundle = read_path(self.folder / webhooks["caFile"]) if "caFile" in webhooks else b""
             for value in objects:
-                hooks.redirect_webhooks(value)
+                _redirect_webhooks(value, webhooks["url"].rstrip("/"), base64.b64encode(bundle).decode())
         objects.sort(
-            key=lambda value: (
-                _FIRST_KINDS.index(value["kind"]) if value.get("kind") in _FIRST_KINDS else len(_FIRST_KINDS)
-            )
+            key=lambda value: (value.get("kind") != "CustomResourceDefinition", value.get("kind") != "Namespace")
         )
         for value in objects:
             try:
@@ -126,19 +124,14 @@ class _Suite:
         if users:
             await cluster.grant_all(users)
 
-    def _read_webhooks(self) -> _WebhookProgram:
-        webhooks = self.value["webhooks"]
-        bundle = read_path(self.folder / webhooks["caFile"]) if "caFile" in webhooks else b""
-        return _WebhookProgram(webhooks["url"].rstrip("/"), base64.b64encode(bundle).decode())
-
     def _read_objects(self, path: str) -> Iterator[Object]:
         for source in find_sources([str(self.folder / path)]):
             for document in split_documents(source.name, source.read()):
                 try:
-                    value, floats = read_document(document, [])
+                    value = document.decode_value()
                 except JSONError as error:
                     raise CannotCheck(f"{source.name}: {error.message}") from None
-                yield from (entry.value for entry in split_entries(value, floats) if isinstance(entry.value, dict))
+                yield from (entry.value for entry in split_entries(value, []) if isinstance(entry.value, dict))
 
     def _read_object(self, test: Object, name: str, file: str) -> Object | None:
         """Return the object of a test, inline or from a file."""
@@ -148,20 +141,14 @@ class _Suite:
         return result
 
 
-class _WebhookProgram(NamedTuple):
-    """A webhook server that replaces the Services of webhooks. bundle: its CA, as in a caBundle."""
-
-    url: str
-    bundle: str
-
-    def redirect_webhooks(self, obj: Object) -> None:
-        """Make an object's webhooks call this server."""
-        conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST_KINDS[0] else None
-        for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
-            service = ((hook or {}).get("clientConfig") or {}).get("service")
-            if service is not None:
-                path = str(service.get("path") or "").lstrip("/")
-                hook["clientConfig"] = {"url": f"{self.url}/{path}", "caBundle": self.bundle}
+def _redirect_webhooks(obj: Object, url: str, bundle: str) -> None:
+    """Make an object's webhooks call a server in place of their Services. bundle: its CA, as in a caBundle."""
+    conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == "CustomResourceDefinition" else None
+    for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
+        service = ((hook or {}).get("clientConfig") or {}).get("service")
+        if service is not None:
+            path = str(service.get("path") or "").lstrip("/")
+            hook["clientConfig"] = {"url": f"{url}/{path}", "caBundle": bundle}
 
 
 class _Test:
@@ -175,7 +162,6 @@ class _Test:
 
     async def run_test(self) -> None:
         """Raise _StatementFailed if the statement does not hold."""
-        from podless.remote.cluster import Refused
 
         created: Object | None = None
         try:
@@ -207,7 +193,7 @@ class _Test:
         if test.get("convert"):
             return await self._convert_object(self.obj)
         if created is None:
-            path = (await cluster.find_path(self.obj, test["namespace"])).rpartition("/")[0]
+            path = await cluster.find_collection(self.obj, test["namespace"])
             return await cluster.send("POST", path, self.obj, headers=headers)
         path = await cluster.find_path(created, test["namespace"], test.get("subresource"))
         metadata = {**self.obj.get("metadata", {}), "resourceVersion": created["metadata"]["resourceVersion"]}
@@ -253,43 +239,34 @@ def _find_differences(expected: Any, actual: Any, path: field.Path) -> Iterator[
         yield path, expected, actual
 
 
-class _KindEndpoint(NamedTuple):
-    """The endpoint of a kind. base: URL path of its version."""
-
-    base: str
-    plural: str
-    namespaced: bool
-
-
 class _TestServer:
     """A server, as the tests use it."""
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self._cluster = cluster
-        self._endpoints: dict[tuple[str, str], _KindEndpoint] = {}
+        self._resources: dict[tuple[str, str], APIResource] = {}  # by apiVersion and kind
+
+    async def find_collection(self, obj: Object, namespace: str) -> str:
+        """Return the URL path of an object's collection. Raises _StatementFailed if its kind is not served."""
+        resource = await self._find_resource(obj)
+        return resource.path((obj.get("metadata") or {}).get("namespace") or namespace)
 
     async def find_path(self, obj: Object, namespace: str, subresource: str | None = None) -> str:
         """Return the URL path of an object. Raises _StatementFailed if its kind is not served."""
-        from podless.remote.cluster import Refused
-
-        api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
-        endpoint = self._endpoints.get((api_version, kind))
-        if endpoint is None:
-            base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-            try:
-                resources = (await self._cluster.send("GET", base)).get("resources") or []
-            except Refused:
-                resources = []
-            resource = next((item for item in resources if item["kind"] == kind and "/" not in item["name"]), None)
-            if resource is None:
-                raise _StatementFailed(f'no matches for kind "{kind}" in version "{api_version}"')
-            endpoint = self._endpoints[api_version, kind] = _KindEndpoint(
-                base, resource["name"], resource["namespaced"]
-            )
-        metadata = obj.get("metadata") or {}
-        namespace_path = f"/namespaces/{quote(metadata.get('namespace') or namespace)}" if endpoint.namespaced else ""
-        path = f"{endpoint.base}{namespace_path}/{endpoint.plural}/{quote(str(metadata.get('name') or ''))}"
+        path = f"{await self.find_collection(obj, namespace)}/{quote(obj['metadata']['name'])}"
         return f"{path}/{subresource}" if subresource else path
+
+    async def _find_resource(self, obj: Object) -> APIResource:
+        api_version, kind = key = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
+        if key not in self._resources:
+            try:
+                document = await self._cluster.send("GET", version_path(api_version))
+            except Refused:
+                document = {}
+            self._resources |= {(api_version, item.kind): item for item in parse_resources(api_version, document)}
+        if key not in self._resources:
+            raise _StatementFailed(f'no matches for kind "{kind}" in version "{api_version}"')
+        return self._resources[key]
 
     async def send(
         self,
@@ -308,10 +285,10 @@ class _TestServer:
     async def create(self, obj: Object, namespace: str) -> Object:
         """Create an object. Raises Refused, or _StatementFailed."""
         try:
-            path = await self.find_path(obj, namespace)
+            path = await self.find_collection(obj, namespace)
         except _StatementFailed as failed:
             raise CannotCheck(str(failed)) from None
-        return await self._cluster.send("POST", f"{path.rpartition('/')[0]}?fieldValidation=Strict", obj)
+        return await self._cluster.send("POST", f"{path}?fieldValidation=Strict", obj)
 
     async def remove(self, obj: Object) -> None:
         """Delete an object, and remove its finalizers."""
@@ -332,8 +309,6 @@ class _TestServer:
 @asynccontextmanager
 async def _run_server(settings: Mapping[str, Any]) -> AsyncIterator[_TestServer]:
     """Start a server in memory, and yield a connection with administrator's permissions."""
-    from podless.remote.cluster import RemoteCluster
-    from podless.remote.kubeconfig import ClusterAccess
     from podless.server import Server
 
     async with Server(**settings) as server:

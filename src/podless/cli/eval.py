@@ -59,7 +59,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _read_document(name: str) -> Object:
     """Return the first document of a file. Raises CannotCheck."""
-    from podless.check.documents import read_document
     from podless.check.sources import find_sources
     from podless.codec.documents import split_documents
     from podless.codec.jsontext import JSONError
@@ -69,7 +68,7 @@ def _read_document(name: str) -> Object:
     if document is None:
         raise CannotCheck(f"{source.name}: the file is empty")
     try:
-        value, _ = read_document(document, [])
+        value = document.decode_value()
     except JSONError as error:
         raise CannotCheck(f"{source.name}: {error.message}") from None
     if not isinstance(value, dict):
