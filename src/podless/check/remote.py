@@ -9,7 +9,6 @@ from pathlib import Path
 from podless.check.sources import CannotCheck, SourceFile
 from podless.codec import serializer
 from podless.runtime.jsonobject import Object
-from podless.version import __version__
 
 _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -44,7 +43,7 @@ def _send_requests(config: Path | None, context: str, paths: Sequence[str]) -> l
     from podless.remote.cluster import RemoteCluster
 
     async def fetch_all() -> list[Object]:
-        async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
+        async with RemoteCluster(access, "podless-check") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
     try:

@@ -30,7 +30,6 @@ from podless.remote.resources import APIResource, parse_resources, version_path
 from podless.runtime.files import read_path
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema
-from podless.version import __version__
 
 _PATCH_MEDIA = {one.name: one.media for one in patches.TYPES if one.read is not None}
 SUITE: Object = serializer.decode_json(Path(__file__).with_name("suite.json").read_bytes())
@@ -313,7 +312,5 @@ async def _run_server(settings: Mapping[str, Any]) -> AsyncIterator[_TestServer]
 
     async with Server(**settings) as server:
         context = ssl.create_default_context(cafile=str(server.authority))
-        async with RemoteCluster(
-            ClusterAccess(server.url, server.token, context), f"podless-test/{__version__}"
-        ) as cluster:
+        async with RemoteCluster(ClusterAccess(server.url, server.token, context), "podless-test") as cluster:
             yield _TestServer(cluster)

@@ -12,7 +12,6 @@ from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
 from podless.runtime.files import describe_fault
 from podless.runtime.option import ReportedError
-from podless.version import __version__
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
 async def _apply_plan(args: argparse.Namespace) -> ApplyResult:
     args.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
     reached = access.read_access(args)
-    async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:
+    async with RemoteCluster(reached, "podless-apply") as cluster:
         return await carry_out(args.file, cluster, reached.url, print)

@@ -21,7 +21,6 @@ from podless.runtime.option import ReportedError, report_errors
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup
 from podless.store.engines import DATABASE, ENGINES
-from podless.version import __version__
 
 _TRIES = 5
 
@@ -102,7 +101,7 @@ async def _read_store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIt
 
 
 async def _read_online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]:
-    async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-backup/{__version__}") as cluster:
+    async with RemoteCluster(configs.read_kubeconfig(kubeconfig), "podless-backup") as cluster:
         revision, after = "", ""
         while True:
             path = f"/podless/backup?revision={revision}&after={quote(after, safe='')}"

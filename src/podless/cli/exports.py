@@ -14,7 +14,6 @@ from podless.cli.transfer.documents import DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
 from podless.remote.cluster import RemoteCluster
 from podless.runtime.option import report_errors
-from podless.version import __version__
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _export_objects(args: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
     progress = Progress()
-    async with RemoteCluster(access.read_access(args), f"podless-export/{__version__}") as cluster:
+    async with RemoteCluster(access.read_access(args), "podless-export") as cluster:
         with sink:
             export = Export(cluster, choice, sink, progress.show, progress.print_line)
             await export.run()

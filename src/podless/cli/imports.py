@@ -18,7 +18,6 @@ from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
 from podless.remote.resources import discover_resources
 from podless.runtime.option import ReportedError, report_errors
-from podless.version import __version__
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +46,7 @@ async def _import_objects(args: argparse.Namespace, documents: Documents, select
         progress.print_line(text)
 
     access_ = access.read_access(args)
-    async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
+    async with RemoteCluster(access_, "podless-import") as cluster:
         if args.kind:
             served = await discover_resources(cluster, progress.print_line)
             with report_errors(LookupError):

@@ -16,7 +16,6 @@ from podless.http.tls import Certificates
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
 from podless.runtime.option import ReportedError
-from podless.version import __version__
 
 
 class KubeconfigError(ReportedError):
@@ -76,7 +75,7 @@ def _build_for_account(args: argparse.Namespace, url: str, authority: bytes | No
 
     async def request_token() -> str:
         access = configs.read_kubeconfig(args.data / "kubeconfig")
-        async with RemoteCluster(access, f"podless-kubeconfig/{__version__}") as cluster:
+        async with RemoteCluster(access, "podless-kubeconfig") as cluster:
             return str((await cluster.send("POST", path, token_request))["status"]["token"])
 
     token = asyncio.run(request_token())

@@ -18,7 +18,6 @@ from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone, retry_call
 from podless.runtime.jsonobject import Object
-from podless.version import __version__
 
 Say = Callable[[str], None]
 
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 async def _migrate_definitions(access: configs.ClusterAccess, names: list[str]) -> int:
     progress = Progress(sys.stdout)
     code = 0
-    async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:
+    async with RemoteCluster(access, "podless-migrate") as cluster:
         if not names:
             listed = (await cluster.send("GET", _DEFINITIONS))["items"]
             names = [item["metadata"]["name"] for item in listed]

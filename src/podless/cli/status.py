@@ -11,7 +11,6 @@ from podless.cli.access import choose_kubeconfig
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
 from podless.runtime import clock
-from podless.version import __version__
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -24,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _fetch_status(access: configs.ClusterAccess) -> dict[str, Any]:
-    async with RemoteCluster(access, f"podless-status/{__version__}") as cluster:
+    async with RemoteCluster(access, "podless-status") as cluster:
         return await cluster.send("GET", "/podless/status")
 
 

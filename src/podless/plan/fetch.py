@@ -21,7 +21,6 @@ from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
 from podless.remote.resources import APIResource, parse_resources, version_path
 from podless.runtime.jsonobject import Object
-from podless.version import __version__
 
 _DEFINITIONS = find_builtin("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 NAMESPACES = find_builtin("v1", "Namespace")
@@ -56,7 +55,7 @@ class RunningAPI(PlanSource):
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
         """Return the state that a set can touch. Raises CannotPlan if the API does not answer at all."""
-        agent = f"podless-plan/{__version__}"
+        agent = "podless-plan"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
             fetch = _BaselineReader(APIReader(cluster, _TRIES * self._seconds, say), items, options, namespace)

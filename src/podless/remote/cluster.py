@@ -17,6 +17,7 @@ from podless.remote.client import RemoteError
 from podless.remote.execplugin import Credential
 from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess
 from podless.runtime.jsonobject import Object
+from podless.version import __version__
 
 if TYPE_CHECKING:
     import ssl
@@ -86,7 +87,7 @@ def make_refusal(code: int, status: Object) -> Refused:
 
 
 class RemoteCluster:
-    """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
+    """A connection to one server, as an asynchronous context manager. agent: the User-Agent, without the version.
 
     seconds: timeout of one answer. tries: number of attempts without an answer. received: bytes of all answers so far.
     warnings: the values of the Warning headers of the last answer.
@@ -109,7 +110,7 @@ class RemoteCluster:
     def _open_session(self, context: ssl.SSLContext | None) -> None:
         import aiohttp
 
-        headers = {"User-Agent": self._agent, "Accept": "application/json"}
+        headers = {"User-Agent": f"{self._agent}/{__version__}", "Accept": "application/json"}
         connector = aiohttp.TCPConnector(ssl=context or False)
         timeout = aiohttp.ClientTimeout(total=self._seconds)
         self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)

@@ -8,8 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
-from podless.cli.history.server import run_command
-from podless.cli.history.source import HistorySource, InvalidArguments
+from podless.cli.history.sources import HistorySource, InvalidArguments, run_command
 from podless.history.difference import ABSENT, Step, find_key, is_same, strip_object
 from podless.history.story import format_author
 from podless.runtime.jsonobject import Object

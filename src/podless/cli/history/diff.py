@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from podless.cli.history.server import choose_paint, query_of_moment, run_command
-from podless.cli.history.source import HistorySource, InvalidArguments
+from podless.cli.history.sources import HistorySource, InvalidArguments, choose_paint, query_of_moment, run_command
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_fields
 

@@ -8,8 +8,10 @@ import re
 import sys
 from typing import Any
 
-from podless.cli.history.server import (
+from podless.cli.history.sources import (
     HistoryServer,
+    HistorySource,
+    InvalidArguments,
     choose_paint,
     log_path,
     query_of_moment,
@@ -17,7 +19,6 @@ from podless.cli.history.server import (
     run_command,
     run_with_server,
 )
-from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.history.difference import ABSENT
 from podless.history.moments import parse_moment
 from podless.history.story import format_author, format_change, format_fields, format_value

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from podless.cli.history.server import query_of_moment, run_command
-from podless.cli.history.source import HistorySource, InvalidArguments
+from podless.cli.history.sources import HistorySource, InvalidArguments, query_of_moment, run_command
 from podless.codec import serializer
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from enum import Enum
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from podless.cli.history.server import HistoryServer, query_of_moment, run_with_server
-from podless.cli.history.source import InvalidArguments
+from podless.cli.history.sources import HistoryServer, InvalidArguments, query_of_moment, run_with_server
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
 from podless.remote.cluster import Refused
@@ -22,23 +20,19 @@ _SERVERS = (*_SERVER_METADATA, "deletionTimestamp", "deletionGracePeriodSeconds"
 _FIELDS = 5  # maximum fields to name in one line
 
 
-class UndoStep(Enum):
-    """How an object is restored."""
-
-    CREATE = "create"
-    UPDATE = "update"
-    DELETE = "delete"
-
-
 class Undo(NamedTuple):
-    """One object, how it is restored, its current state and the wanted one."""
+    """One object, its current state and the wanted one; None if it does not exist."""
 
     resource: APIResource
     namespace: str
     name: str
-    step: UndoStep
     now: Object | None
     target: Object | None
+
+    @property
+    def verb(self) -> str:
+        """The verb of the write that restores it."""
+        return "delete" if self.target is None else "create" if self.now is None else "update"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,18 +79,12 @@ async def _before_last(server: HistoryServer, resource: APIResource, namespace: 
 async def _undo_namespace(args: argparse.Namespace, server: HistoryServer) -> int:
     namespace, failed, undone = args.namespace, 0, 0
     at = query_of_moment(args.since)
-    served = {
-        (served_resource.group, served_resource.plural): served_resource
-        for served_resource in await server.list_resources()
-    }
-    since = {"at": args.since} if "at" in at else at
-    for group, plural in [
-        key for key, served_resource in served.items() if served_resource.namespaced and key[1] != "events"
-    ]:
-        resource = served[group, plural]
+    for resource in await server.list_resources():
+        if not resource.namespaced or resource.plural == "events":
+            continue
         path = resource.path(namespace)
         try:
-            before = await server.cluster.send("GET", f"{path}?{urlencode(since)}")
+            before = await server.cluster.send("GET", f"{path}?{urlencode(at)}")
             after = await server.cluster.send("GET", path)
         except Refused as refused:
             if refused.code != 405:
@@ -114,7 +102,7 @@ async def _undo_namespace(args: argparse.Namespace, server: HistoryServer) -> in
                 await _carry_out(server, undo, dry_run=args.dry_run)
             except Refused as refused:
                 failed += 1
-                print(f"{resource.full_name} {name}: {undo.step.value} failed: {refused}")
+                print(f"{resource.full_name} {name}: {undo.verb} failed: {refused}")
     if not undone:
         print("podless: no changes", file=sys.stderr)
     return 1 if failed else 0
@@ -130,11 +118,9 @@ def plan_undo(
     resource: APIResource, namespace: str, name: str, now: Object | None, target: Object | None
 ) -> Undo | None:
     """Return the undo that restores an object's state, None if nothing has to change."""
-    if target is None:
-        return Undo(resource, namespace, name, UndoStep.DELETE, now, None) if now is not None else None
-    if now is None:
-        return Undo(resource, namespace, name, UndoStep.CREATE, None, target)
-    undo = Undo(resource, namespace, name, UndoStep.UPDATE, now, target)
+    undo = Undo(resource, namespace, name, now, target)
+    if now is None or target is None:
+        return None if now is target else undo
     return undo if describe_undo(undo) else None
 
 
@@ -161,7 +147,7 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
     query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
     label, suffix = f"{undo.resource.full_name} {undo.name}", " (dry run)" if dry_run else ""
     path = undo.resource.path(undo.namespace, undo.name)
-    if undo.step is UndoStep.DELETE:
+    if undo.target is None:
         assert undo.now is not None
         body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
         if dry_run:  # the server ignores the query parameter if there is a body
@@ -169,13 +155,11 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
         await server.cluster.send("DELETE", path, body)
         print(f"{label}: deleted{suffix}")
         return
-    assert undo.target is not None
     body = _select_comparable(undo.resource, undo.target)
-    if undo.step is UndoStep.CREATE:
+    if undo.now is None:
         created = await server.cluster.send("POST", undo.resource.path(undo.namespace) + query, body)
         print(f"{label}: created again with the new uid {created['metadata']['uid']}{suffix}")
         return
-    assert undo.now is not None
     body["metadata"] |= {name: undo.now["metadata"][name] for name in ("uid", "resourceVersion")}
     lines = describe_undo(undo)
     await server.cluster.send("PUT", path + query, body)
