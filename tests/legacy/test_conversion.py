@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.apiextensions import definition as rules
-from podless.apis.apiextensions.definition import beta
+from podless.apis.apiextensions.definition import beta, fill
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from tests.conformance import recorded
@@ -33,7 +32,7 @@ def text(value: Any) -> str:
 @pytest.mark.parametrize("real", REAL, ids=lambda real: real["metadata"]["name"])
 def test_real_definitions_come_back_as_they_were(real: Any) -> None:
     crd = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, real)
-    rules.set_defaults(crd)
+    fill.set_defaults(crd)
     before = text(crd)
     older = beta.from_v1(crd)
     assert text(structs.decode_struct(CUSTOM_RESOURCE_DEFINITION_BETA, older)) == text(

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import podless.apis.catalog  # noqa: F401 - registers the kinds that a body can claim to be of
-from podless.apis.apiextensions import definition as rules
 from podless.codec import gotext, serializer
 from podless.kinds import bodies, validation
 from podless.kinds.bodies import Body
@@ -56,16 +55,17 @@ def define_kind(definition: Object) -> Definition:
 
     Raises structs.DecodeError if it cannot be decoded.
     """
-    from podless.cel.rules import DefinitionRules  # a slow import
+    from podless.apis.apiextensions.definition import conversions, fill, schemas, validate  # slow imports
+    from podless.cel.rules import DefinitionRules
 
     unknown: list[str] = []
     decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
-    rules.set_defaults(decoded)
-    rules.prepare_create(decoded)
+    fill.set_defaults(decoded)
+    fill.prepare_create(decoded)
     errors = objectmeta.validate_metadata(decoded["metadata"], namespaced=False, name_check=Strategy().name_errors)
-    errors += rules.validate_create(decoded, DefinitionRules())
-    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(decoded)]
-    warnings += [] if errors else rules.warn_of_conversions(decoded)
+    errors += validate.validate_create(decoded, DefinitionRules())
+    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *schemas.warn_of_formats(decoded)]
+    warnings += [] if errors else conversions.warn_of_conversions(decoded)
     return Definition(None if errors else compile_kind(decoded, serializer.encode_json(decoded)), errors, warnings)
 
 

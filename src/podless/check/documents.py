@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from podless.apis import offline
-from podless.apis.apiextensions import definition
+from podless.apis.apiextensions.definition.status import set_condition
 from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
 from podless.check.findings import Finding, PositionFinder, Report, Severity
@@ -247,7 +247,7 @@ class DocumentChecker:
         if old is None:
             collector.add_warning("not checked as an update, because its old state cannot be read", (), "Unchecked")
         elif (kind.group, kind.kind) == DEFINITION:
-            definition.set_condition(old, "Established", "True", "", "", clock.now())
+            set_condition(old, "Established", "True", "", "", clock.now())
         elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
             message = "not checked as an update, because only a webhook can convert its old state to this version"
             collector.add_warning(message, ("apiVersion",), "Unchecked")

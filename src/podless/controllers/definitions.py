@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
+from podless.apis.apiextensions.definition import status as rules
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController

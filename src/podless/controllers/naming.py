@@ -12,7 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from podless.admission import CombinedCommit
-from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.definition import status as rules
+from podless.apis.apiextensions.definition.webhook import bundle_fault
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
@@ -182,7 +183,7 @@ def _group_of(key: str) -> str:
 def _set_established(obj: Object) -> Object:
     if not has_condition(obj, "NamesAccepted"):
         return obj
-    if rules.bundle_fault(obj["spec"].get("conversion")):
+    if bundle_fault(obj["spec"].get("conversion")):
         rules.set_condition(obj, "Established", *_BAD_BUNDLE, clock.now())
     else:
         rules.set_condition(obj, "Established", *_ESTABLISHED, clock.now())

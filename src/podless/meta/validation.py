@@ -96,6 +96,17 @@ def validate_reason(reason: str, path: str, limit: int, missing: str = "") -> fi
         yield field.too_long(path, limit)
 
 
+def set_condition(status: Object, condition: Object) -> None:
+    """Add or change a condition. Its lastTransitionTime, which must be given, changes only with its status."""
+    conditions = status.get("conditions") or []
+    before = next((item for item in each(conditions) if item.get("type") == condition["type"]), None)
+    if before is None:
+        status["conditions"] = [*conditions, condition]
+        return
+    kept = before.get("lastTransitionTime") if before.get("status") == condition["status"] else None
+    before.update(condition | ({"lastTransitionTime": kept} if kept else {}))
+
+
 def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
     """Return the first of these types whose condition is True, "" if there is none."""
     true_types = {condition.get("type") for condition in each(conditions or ()) if condition.get("status") == "True"}

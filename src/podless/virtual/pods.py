@@ -94,22 +94,19 @@ def _explain_unbindable(pod: Object, binding: Object) -> str:
 
 def set_pod_condition(status: Object, condition: Object) -> None:
     """Set a condition in the status of a pod. Its transition time changes only with its status."""
+    head = {"type": condition["type"], "status": condition["status"], "lastProbeTime": None}
+    _put_condition(status, head | {"lastTransitionTime": clock.now()} | condition)
+
+
+def _put_condition(status: Object, condition: Object) -> None:
     conditions = status.setdefault("conditions", [])
-    before = next((entry for entry in conditions if entry.get("type") == condition["type"]), None)
-    since = clock.now()
-    if before is not None and before.get("status") == condition["status"]:
-        since = before.get("lastTransitionTime") or since
-    details = {name: value for name, value in condition.items() if name not in ("type", "status")}
-    head = {
-        "type": condition["type"],
-        "status": condition["status"],
-        "lastProbeTime": None,
-        "lastTransitionTime": since,
-    }
-    if before is None:
-        conditions.append(head | details)
-    else:
-        conditions[conditions.index(before)] = head | details
+    for index, before in enumerate(conditions):
+        if before.get("type") == condition["type"]:
+            if before.get("status") == condition["status"] and before.get("lastTransitionTime"):
+                condition["lastTransitionTime"] = before["lastTransitionTime"]
+            conditions[index] = condition
+            return
+    conditions.append(condition)
 
 
 def check_eviction(call: Call, obj: Object) -> None:
@@ -209,7 +206,15 @@ def _charge_budget(budget: Object, pod: str) -> None:
         raise _too_many_error(_explain_refusal(name, status))
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
-        _check_budget(budget)
+        condition = {
+            "type": "DisruptionAllowed",
+            "status": "False",
+            "observedGeneration": budget["metadata"].get("generation", 0),
+            "lastTransitionTime": clock.now(),
+            "reason": "InsufficientPods",
+            "message": "",
+        }
+        _put_condition(status, condition)
     status["disruptedPods"] = dict(sorted({**(status.get("disruptedPods") or {}), pod: clock.now()}.items()))
 
 
@@ -228,24 +233,6 @@ def _explain_refusal(name: str, status: Object) -> str:
     return f"{head} does not allow evicting pods currently"
 
 
-def _check_budget(budget: Object) -> None:
-    conditions = budget["status"].setdefault("conditions", [])
-    before = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), None)
-    since = before.get("lastTransitionTime") if before and before.get("status") == "False" else clock.now()
-    causes = {
-        "type": "DisruptionAllowed",
-        "status": "False",
-        "observedGeneration": budget["metadata"].get("generation", 0),
-        "lastTransitionTime": since,
-        "reason": "InsufficientPods",
-        "message": "",
-    }
-    if before is None:
-        conditions.append(causes)
-    else:
-        conditions[conditions.index(before)] = causes
-
-
 def _too_many_error(reason: str, seconds: int = 0) -> APIError:
     details: Object = {"causes": [{"reason": "DisruptionBudget", "message": reason}]}
     if seconds:
@@ -262,15 +249,8 @@ async def _mark_disrupted(api: API, call: Call, chosen: DeleteOptions) -> None:
         if entry is None:
             return AttemptOutcome.KEEP
         pod = view.load_object(call.kind, call.version, entry)
-        set_pod_condition(
-            pod["status"],
-            {
-                "type": "DisruptionTarget",
-                "status": "True",
-                "reason": "EvictionByEvictionAPI",
-                "message": "Eviction API: evicting",
-            },
-        )
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+        set_pod_condition(pod["status"], condition | {"message": "Eviction API: evicting"})
         return Next(pod)
 
     await storage.amend_stored(api, call.kind, call.key, plan_write)

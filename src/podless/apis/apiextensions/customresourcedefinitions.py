@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition.shared import BETA, list_schemas
+from podless.apis.apiextensions.definition.status import set_condition
 from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
@@ -18,9 +18,12 @@ from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
 if TYPE_CHECKING:
-    from podless.apis.apiextensions.definition import beta
+    from podless.apis.apiextensions.definition import beta, conversions, fill, schemas, validate
 else:
-    beta = lazy.LateModule("podless.apis.apiextensions.definition.beta")
+    beta, conversions, fill, schemas, validate = (
+        lazy.LateModule(f"podless.apis.apiextensions.definition.{name}")
+        for name in ("beta", "conversions", "fill", "schemas", "validate")
+    )
 
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
@@ -58,10 +61,7 @@ class DefinitionStrategy(TypedStrategy):
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        if version.name == BETA:
-            beta.set_defaults(obj)
-        else:
-            rules.set_defaults(obj)
+        (beta if version.name == BETA else fill).set_defaults(obj)
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         target, api_version = kind.api_version(version.name), obj.get("apiVersion")
@@ -76,11 +76,11 @@ class DefinitionStrategy(TypedStrategy):
         return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        rules.prepare_create(obj)
+        fill.prepare_create(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """Keep the status, and add a new storage version to status.storedVersions."""
-        rules.prepare_update(obj, old)
+        fill.prepare_update(obj, old)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         status = obj.pop("status", None)
@@ -91,16 +91,16 @@ class DefinitionStrategy(TypedStrategy):
     def validate_create(self, version: Version, obj: Object) -> Faults:
         from podless.cel.rules import DefinitionRules  # a slow import, needed only for definitions
 
-        return rules.validate_create(obj, DefinitionRules(), legacy=version.name == BETA)
+        return validate.validate_create(obj, DefinitionRules(), legacy=version.name == BETA)
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         from podless.cel.rules import DefinitionRules
 
         legacy = version.name == BETA
-        return rules.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
+        return validate.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return rules.validate_status_update(obj, old)
+        return validate.validate_status(obj)
 
     def prepare_delete(self, obj: Object) -> None:
         """Set the condition Terminating; the definition then waits for its objects to be deleted."""
@@ -110,13 +110,13 @@ class DefinitionStrategy(TypedStrategy):
         finalizers = metadata.get("finalizers") or []
         if CLEANUP not in finalizers:
             metadata["finalizers"] = [*finalizers, CLEANUP]
-        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
+        set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        return rules.warn_of_formats(obj, old) + rules.warn_of_conversions(obj, old)
+        return schemas.warn_of_formats(obj, old) + conversions.warn_of_conversions(obj, old)
 
 
 def _list_versions(obj: Object) -> list[Object]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from podless.apis.apiextensions import definition as rules
-from podless.apis.apiextensions.definition import beta, shared
+from podless.apis.apiextensions.definition import beta, fill, shared
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state
+from podless.apis.apiextensions.definition.validate import validate_create
 from podless.apis.extensions.thirdparty import name_faults
 from podless.apis.extensions.thirdparty.compile import parse_defined_name
 from podless.fields.kubectl import LAST_APPLIED
-from podless.meta.field import FieldError
 from podless.meta.gvk import guess_plural
 from podless.runtime.jsonobject import Object
 from podless.schema import Note, restructure, shape, structural
@@ -174,8 +173,7 @@ def _reject_invalid(manifest: Object, notes: list[Note]) -> None:
     from podless.cel.rules import DefinitionRules
 
     definition = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, manifest)
-    rules.set_defaults(definition)
-    rules.prepare_create(definition)
-    errors: list[FieldError] = list(rules.validate_create(definition, DefinitionRules()))
-    if errors:
+    fill.set_defaults(definition)
+    fill.prepare_create(definition)
+    if errors := validate_create(definition, DefinitionRules()):
         raise BadManifest("; ".join(map(str, errors)))

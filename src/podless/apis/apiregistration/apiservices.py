@@ -10,7 +10,7 @@ from podless.apis.shared.typed import CLIENT_METADATA, StatusStrategy, keep_part
 from podless.codec import gotext
 from podless.kinds.kind import Version
 from podless.kinds.strategy import NOT_STATUS, MetadataPolicy
-from podless.meta import field, names
+from podless.meta import conditions, field, names
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -20,19 +20,8 @@ _STATES = ("True", "False", "Unknown")
 
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Set the condition Available. Its lastTransitionTime changes only with the status."""
-    conditions = obj["status"].get("conditions") or []
-    now, new_condition = clock.now(), {"type": "Available", "status": status}
-    before: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
-    is_same = before.get("status") == status and before.get("lastTransitionTime")
-    new_condition |= {
-        "lastTransitionTime": before["lastTransitionTime"] if is_same else now,
-        "reason": reason,
-        "message": message,
-    }
-    if before:
-        before.update(new_condition)
-    else:
-        obj["status"]["conditions"] = [*conditions, new_condition]
+    condition = {"type": "Available", "status": status, "lastTransitionTime": clock.now()}
+    conditions.set_condition(obj["status"], condition | {"reason": reason, "message": message})
 
 
 def set_local(obj: Object) -> None:

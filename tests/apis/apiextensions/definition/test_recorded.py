@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.apiextensions import definition
+from podless.apis.apiextensions.definition import fill, schemas, validate
 from podless.meta import names, objectmeta
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -107,16 +107,16 @@ def test_refusals_and_defaults_are_those_of_a_real_server() -> None:
         crd, fault = decode(body, [])
         if fault:
             continue
-        definition.set_defaults(crd)
-        definition.prepare_create(crd)
+        fill.set_defaults(crd)
+        fill.prepare_create(crd)
         crd["metadata"].pop("namespace", None)  # the write path does that
         errors = objectmeta.validate_metadata(crd["metadata"], namespaced=False, name_check=check)
-        errors += definition.validate_create(crd)
+        errors += validate.validate_create(crd)
         assert sorted((error.reason, error.field, error.body) for error in errors) == wanted, name
         if not wanted and "spec" in expected["body"]:
             assert json.dumps(crd["spec"]) == json.dumps(expected["body"]["spec"]), name
             assert crd["status"] == expected["body"]["status"], name
             told = [text for text in expected.get("warnings") or [] if "unrecognized format" in text]
-            assert len(told) == len(definition.warn_of_formats(crd)), name
+            assert len(told) == len(schemas.warn_of_formats(crd)), name
         count += 1
     assert count > 400

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.apiextensions import definition
+from podless.apis.apiextensions.definition import fill, schemas, status, validate
 from podless.cel.rules import DefinitionRules
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
@@ -37,18 +37,18 @@ def crd(*versions: Object, name: str = "widgets.example.com", **spec: Any) -> Ob
         },
     }
     decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, given)
-    definition.set_defaults(decoded)
-    definition.prepare_create(decoded)
+    fill.set_defaults(decoded)
+    fill.prepare_create(decoded)
     return decoded
 
 
 def created(*versions: Object, **spec: Any) -> list[str]:
-    return [str(error) for error in definition.validate_create(crd(*versions, **spec))]
+    return [str(error) for error in validate.validate_create(crd(*versions, **spec))]
 
 
 def updated(new: Object, old: Object) -> list[str]:
-    definition.prepare_update(new, old)
-    return [str(error) for error in definition.validate_update(new, old)]
+    fill.prepare_update(new, old)
+    return [str(error) for error in validate.validate_update(new, old)]
 
 
 def named(plural: str, kind: str, *short: str) -> Object:
@@ -57,14 +57,14 @@ def named(plural: str, kind: str, *short: str) -> Object:
 
 
 def accepted(new: Object, *others: Object) -> Object:
-    names, verdict = definition.accepted_names(new, others)
+    names, verdict = status.accepted_names(new, others)
     new["status"]["acceptedNames"] = names
-    definition.set_condition(new, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], NOW)
+    status.set_condition(new, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], NOW)
     return new
 
 
 def established(given: Object) -> Object:
-    definition.set_condition(accepted(given), "Established", "True", "InitialNamesAccepted", "", NOW)
+    status.set_condition(accepted(given), "Established", "True", "InitialNamesAccepted", "", NOW)
     return given
 
 
@@ -91,7 +91,7 @@ def test_the_port_of_a_webhook_is_443() -> None:
     webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
     given = crd(conversion={"strategy": "Webhook", "webhook": webhook})
     assert given["spec"]["conversion"]["webhook"]["clientConfig"]["service"] == service | {"port": 443}
-    assert definition.validate_create(given) == []
+    assert validate.validate_create(given) == []
 
 
 def test_metadata_in_defaults_of_embedded_resources_is_an_object_meta() -> None:
@@ -305,7 +305,7 @@ def test_a_bad_bundle_is_let_be_until_the_definition_is_established() -> None:
         given = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
         return crd(conversion={"strategy": "Webhook", "webhook": given})
 
-    assert definition.validate_create(bundled("Cg==")) == []
+    assert validate.validate_create(bundled("Cg==")) == []
     assert updated(bundled("Cg=="), established(bundled(""))) == [
         'spec.conversion.webhookClientConfig.caBundle: Invalid value: "Cg==":'
         " unable to load root certificates: unable to parse bytes as PEM block"
@@ -342,7 +342,7 @@ def test_a_stored_version_stays_until_it_is_migrated() -> None:
 def test_a_status_write_is_checked_for_its_names_only() -> None:
     new = crd()
     new["status"] |= {"storedVersions": ["v9"], "acceptedNames": {"plural": "A", "kind": ""}}
-    (error,) = definition.validate_status_update(new, crd())
+    (error,) = validate.validate_status(new)
     assert str(error).startswith(f'status.acceptedNames.plural: Invalid value: "A": {LABEL}')
 
 
@@ -354,7 +354,7 @@ def protected(annotation: str | None) -> Object:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "fault", "status", "reason"),
+    ("annotation", "fault", "state", "reason"),
     [
         (None, "FieldValueRequired", "False", "MissingAnnotation"),
         ("", "FieldValueRequired", "False", "MissingAnnotation"),
@@ -363,43 +363,43 @@ def protected(annotation: str | None) -> Object:
         ("https://github.com/kubernetes/enhancements/pull/1111", "", "True", "ApprovedAnnotation"),
     ],
 )
-def test_community_groups_need_approval(annotation: str | None, fault: str, status: str, reason: str) -> None:
+def test_community_groups_need_approval(annotation: str | None, fault: str, state: str, reason: str) -> None:
     given = protected(annotation)
-    errors = definition.validate_create(given)
+    errors = validate.validate_create(given)
     assert [(error.reason, error.field) for error in errors] == (
         [(fault, "metadata.annotations[api-approved.kubernetes.io]")] if fault else []
     )
-    definition.set_approval(given, NOW)
+    status.set_approval(given, NOW)
     (condition,) = given["status"]["conditions"]
-    assert (condition["type"], condition["status"]) == ("KubernetesAPIApprovalPolicyConformant", status)
+    assert (condition["type"], condition["status"]) == ("KubernetesAPIApprovalPolicyConformant", state)
     assert condition["reason"] == reason
     assert updated(protected(annotation), given) == []
 
 
 def test_other_groups_need_none() -> None:
     given = crd()
-    definition.set_approval(given, NOW)
+    status.set_approval(given, NOW)
     assert given["status"]["conditions"] is None
 
 
 def test_a_condition_keeps_its_time_while_its_status_is_the_same() -> None:
     given = crd()
-    definition.set_condition(given, "A", "False", "R", "m", NOW)
-    definition.set_condition(given, "A", "False", "S", "n", LATER)
-    definition.set_condition(given, "B", "True", "R", "m", LATER)
+    status.set_condition(given, "A", "False", "R", "m", NOW)
+    status.set_condition(given, "A", "False", "S", "n", LATER)
+    status.set_condition(given, "B", "True", "R", "m", LATER)
     assert given["status"]["conditions"] == [
         {"type": "A", "status": "False", "lastTransitionTime": NOW, "reason": "S", "message": "n"},
         {"type": "B", "status": "True", "lastTransitionTime": LATER, "reason": "R", "message": "m"},
     ]
-    definition.set_condition(given, "A", "True", "S", "n", LATER)
-    assert definition.find_condition(given, "A") == given["status"]["conditions"][0]
+    status.set_condition(given, "A", "True", "S", "n", LATER)
+    assert status.find_condition(given, "A") == given["status"]["conditions"][0]
     assert given["status"]["conditions"][0]["lastTransitionTime"] == LATER
-    assert definition.is_true(given, "A")
-    assert not definition.is_true(given, "C")
+    assert status.is_true(given, "A")
+    assert not status.is_true(given, "C")
 
 
 def test_names_that_are_free_are_accepted() -> None:
-    names, verdict = definition.accepted_names(named("apples", "Apple", "ap"), [])
+    names, verdict = status.accepted_names(named("apples", "Apple", "ap"), [])
     assert names == named("apples", "Apple", "ap")["spec"]["names"]
     assert list(names) == ["plural", "singular", "shortNames", "kind", "listKind"]
     assert verdict == {
@@ -412,10 +412,10 @@ def test_names_that_are_free_are_accepted() -> None:
 
 def test_names_that_are_taken_are_not_and_the_last_conflict_is_told() -> None:
     first = accepted(named("apples", "Fruit", "ap", "fr"))
-    names, verdict = definition.accepted_names(named("pears", "Fruit", "fr", "ap"), [first])
+    names, verdict = status.accepted_names(named("pears", "Fruit", "fr", "ap"), [first])
     assert names == {"plural": "pears", "kind": ""}
     assert (verdict["reason"], verdict["message"]) == ("ListKindConflict", '"FruitList" is already in use')
-    names, verdict = definition.accepted_names(named("pears", "Pear", "fr", "pe", "ap"), [first])
+    names, verdict = status.accepted_names(named("pears", "Pear", "fr", "pe", "ap"), [first])
     assert names == {"plural": "pears", "singular": "pear", "kind": "Pear", "listKind": "PearList"}
     assert verdict["status"] == "False"
     assert verdict["reason"] == "ShortNamesConflict"
@@ -425,7 +425,7 @@ def test_names_that_are_taken_are_not_and_the_last_conflict_is_told() -> None:
 def test_names_that_were_accepted_are_kept_in_a_conflict() -> None:
     first, second = accepted(named("apples", "Apple", "ap")), accepted(named("pears", "Pear", "pr"))
     second["spec"]["names"] |= {"shortNames": ["ap"], "categories": ["fruit"]}
-    names, verdict = definition.accepted_names(second, [first])
+    names, verdict = status.accepted_names(second, [first])
     assert names["shortNames"] == ["pr"]
     assert names["categories"] == ["fruit"]
     assert verdict["reason"] == "ShortNamesConflict"
@@ -436,14 +436,14 @@ def test_formats_that_nothing_checks_draw_a_warning_when_they_are_new() -> None:
         properties = {name: {"type": "string", "format": name} for name in names}
         return crd(version(schema={"openAPIV3Schema": {"type": "object", "properties": properties}}))
 
-    assert definition.warn_of_formats(formatted("date-time", "sha256")) == ['unrecognized format "sha256"']
-    assert definition.warn_of_formats(formatted("sha256", "odd"), formatted("sha256")) == ['unrecognized format "odd"']
+    assert schemas.warn_of_formats(formatted("date-time", "sha256")) == ['unrecognized format "sha256"']
+    assert schemas.warn_of_formats(formatted("sha256", "odd"), formatted("sha256")) == ['unrecognized format "odd"']
 
 
 def test_a_schema_that_was_found_good_is_still_refused_where_more_is_asked() -> None:
     def faults(legacy: bool = False, **given: Any) -> list[str]:
         made = crd(version(schema={"openAPIV3Schema": schema}, **given))
-        return [str(error) for error in definition.validate_create(made, DefinitionRules(), legacy=legacy)]
+        return [str(error) for error in validate.validate_create(made, DefinitionRules(), legacy=legacy)]
 
     properties = {"spec": {"type": "string", "default": "a"}}
     schema = {"type": "object", "title": "found good once", "properties": properties, "oneOf": [{}]}

@@ -18,22 +18,11 @@ from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
-CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
-CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
-JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
-
-
+_SPEC = load_struct("apiextensions/v1", "CustomResourceDefinitionSpec")
+_BETA_SPEC = load_struct("apiextensions/v1beta1", "CustomResourceDefinitionSpec")
+_JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
 _COLUMNS = "additionalPrinterColumns"
 _NOUNS = {"schema": ("schemas", "validation"), "subresources": ("subresources",) * 2, _COLUMNS: (_COLUMNS,) * 2}
-
-
-def _spec_of(struct: Struct) -> Struct:
-    result = next(member.type for member in struct if member.name == "spec")
-    assert isinstance(result, Struct)
-    return result
-
-
-_SPEC, _BETA_SPEC = _spec_of(CUSTOM_RESOURCE_DEFINITION), _spec_of(CUSTOM_RESOURCE_DEFINITION_BETA)
 _VERSION_FIELDS = ("name", "served", "storage", "deprecated", "deprecationWarning", *MOVED)
 
 
@@ -162,7 +151,7 @@ def _type_embedded(spec: Object) -> None:
     for schema in list_schemas(spec):
         for node in walk_nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
-                ordered = _order_fields(JSON_SCHEMA_PROPS, node | {"type": "object"})
+                ordered = _order_fields(_JSON_SCHEMA_PROPS, node | {"type": "object"})
                 node.clear()
                 node.update(ordered)
 

@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
 from podless.codec import gotext, gourl
-from podless.meta import field
+from podless.meta import conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -30,8 +30,8 @@ _VERDICTS = {
 
 def find_condition(crd: Object, kind: str) -> Object | None:
     """Return a condition of the definition, or None."""
-    conditions: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
-    return next((item for item in conditions if item["type"] == kind), None)
+    listed: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
+    return next((item for item in listed if item["type"] == kind), None)
 
 
 def is_true(crd: Object, kind: str) -> bool:
@@ -42,15 +42,8 @@ def is_true(crd: Object, kind: str) -> bool:
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
-    new_condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
-    condition = find_condition(crd, kind)
-    if condition is None:
-        holder = crd.setdefault("status", {})
-        holder["conditions"] = [*(holder.get("conditions") or []), new_condition]
-        return
-    if condition["status"] == status and condition.get("lastTransitionTime"):
-        new_condition["lastTransitionTime"] = condition["lastTransitionTime"]
-    condition.update(new_condition)
+    condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
+    conditions.set_condition(crd.setdefault("status", {}), condition)
 
 
 def has_accepted_names(crd: Object) -> bool:
@@ -67,13 +60,8 @@ def accepted_names(crd: Object, other_definitions: Iterable[Object]) -> tuple[Ob
     resources, kinds = _taken_names([crd, *other_definitions])
     accepted = dict(before)
     reason = message = ""
-    for name, taken_names in (
-        ("plural", resources),
-        ("singular", resources),
-        ("shortNames", resources),
-        ("kind", kinds),
-        ("listKind", kinds),
-    ):
+    for name in ("plural", "singular", "shortNames", "kind", "listKind"):
+        taken_names = kinds if name in ("kind", "listKind") else resources
         conflicts = _find_conflicts(names.get(name), before.get(name), taken_names)
         if conflicts:
             reason = f"{name[0].upper()}{name[1:]}Conflict"
@@ -82,9 +70,8 @@ def accepted_names(crd: Object, other_definitions: Iterable[Object]) -> tuple[Ob
             accepted[name] = names.get(name)
     accepted["categories"] = names.get("categories")
     verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
-    return _order_names(accepted), dict(
-        zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True)
-    )
+    keys = ("type", "status", "reason", "message")
+    return _order_names(accepted), dict(zip(keys, ("NamesAccepted", *verdict), strict=True))
 
 
 def approval_state(crd: Object) -> tuple[str, str]:
@@ -145,11 +132,8 @@ def _find_unstructured(spec: Object) -> tuple[str, str, str]:
             continue
         trouble = find_unsupported(walk_nodes(schema))
         if trouble:
-            return (
-                "Unknown",
-                "StructuralError",
-                f"failed to check validation schema for version {version['name']}: {trouble}",
-            )
+            text = f"failed to check validation schema for version {version['name']}: {trouble}"
+            return "Unknown", "StructuralError", text
         errors += validate_structural(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
     return "True", "Violations", field.join_errors(errors)
 

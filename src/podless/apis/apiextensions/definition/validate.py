@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from podless.apis.apiextensions.definition import names, schemas, shared, versions, webhook
+from podless.apis.apiextensions.definition import schemas, shared, versions, webhook
 from podless.apis.apiextensions.definition.columns import (
     check_columns,
     check_selectable,
@@ -20,9 +20,9 @@ from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
+from podless.apis.shared import checks
 from podless.codec.gotext import Named
-from podless.meta import field
-from podless.meta import names as syntax
+from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 else:
     beta = lazy.LateModule("podless.apis.apiextensions.definition.beta")
 
+_MIXED = "may have mixed case, but should otherwise match: "
 _SCOPES = ("Cluster", "Namespaced")
 _IMMUTABLE = "field is immutable"
 _PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
@@ -41,7 +42,7 @@ _PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to tru
 
 def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bool = False) -> list[FieldError]:
     """Validate a new definition. rules: compiles x-kubernetes-validations. legacy: the definition is a v1beta1 one."""
-    errors = names.check_object_name(crd)
+    errors = _validate_object_name(crd)
     errors += _validate_spec(_read_layout(crd, legacy), None, rules, any_bundle=True)
     errors += _validate_metadata_and_status(crd, None, legacy)
     return errors or check_declared(crd, None)
@@ -60,9 +61,9 @@ def validate_update(
     return errors or check_declared(new, old)
 
 
-def validate_status_update(new: Object, old: Object) -> list[FieldError]:
+def validate_status(crd: Object) -> field.Errors:
     """Validate a status update: only the syntax of its names."""
-    return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
+    return _validate_names(crd["status"]["acceptedNames"], "status.acceptedNames")
 
 
 def _read_layout(crd: Object, legacy: bool) -> Layout:
@@ -71,7 +72,7 @@ def _read_layout(crd: Object, legacy: bool) -> Layout:
 
 def _validate_metadata_and_status(crd: Object, old: Object | None, legacy: bool) -> field.Errors:
     status = crd["status"]
-    yield from names.check_names(status["acceptedNames"], "status.acceptedNames")
+    yield from _validate_names(status["acceptedNames"], "status.acceptedNames")
     yield from _validate_stored_versions(
         status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions"
     )
@@ -89,7 +90,8 @@ def _validate_spec(
     """Validate the spec, with errors in kube-apiserver's order. before: the spec before an update."""
     spec = layout.spec
     errors = _validate_group(spec["group"])
-    errors += _validate_scope(spec["scope"])
+    scope = spec["scope"]
+    errors += field.one_of("spec.scope", scope, _SCOPES, named=False) if scope else [field.required("spec.scope")]
     errors += schemas.check_given(layout, before)
     errors += schemas.check_defaults(layout, before)
     checker = Checker(rules, schemas.keyword_options(layout, before), new=before is None)
@@ -97,8 +99,8 @@ def _validate_spec(
         errors += _validate_version(layout, before, version, checker, f"spec.versions[{index}]")
     errors += beta.check_exclusive(layout) if layout.legacy else []
     errors += _validate_storage(layout, spec.get("versions"))
-    errors += names.check_required(spec["names"], "spec.names")
-    errors += names.check_names(spec["names"], "spec.names")
+    errors += checks.require_fields(spec["names"], "spec.names", "plural", "singular", "kind", "listKind")
+    errors += _validate_names(spec["names"], "spec.names")
     errors += _validate_common(layout, before, checker)
     conversion = spec.get("conversion")
     if conversion and conversion["strategy"] != "None" and spec.get("preserveUnknownFields"):
@@ -108,26 +110,53 @@ def _validate_spec(
     return errors + webhook.check_conversion(conversion, "spec.conversion", old=earlier, any_bundle=any_bundle)
 
 
+def _validate_object_name(crd: Object) -> list[FieldError]:
+    """Require the object's name to be PLURAL.GROUP."""
+    spec, metadata = crd["spec"], crd["metadata"]
+    expected = f"{spec['names']['plural']}.{spec['group']}"
+    text = 'must be spec.names.plural+"."+spec.group'
+    return [
+        field.invalid(f"metadata.{key}", metadata[key], text)
+        for key in ("generateName", "name")
+        if metadata.get(key) and metadata[key] != expected
+    ]
+
+
+def _validate_names(given: Object, path: str) -> field.Errors:
+    """Validate the syntax of names, which may be missing."""
+    for name in ("plural", "singular"):
+        yield from _validate_label(f"{path}.{name}", given.get(name, ""))
+    for name in ("kind", "listKind"):
+        yield from _validate_label(f"{path}.{name}", given.get(name, ""), mixed=True)
+    for index, short_name in enumerate(each(given.get("shortNames") or [])):
+        yield from _validate_label(f"{path}.shortNames[{index}]", short_name, required=True)
+    if given.get("kind") and given["kind"] == given.get("listKind"):
+        yield field.invalid(f"{path}.listKind", given["listKind"], "kind and listKind may not be the same")
+    for index, category in enumerate(each(given.get("categories") or [])):
+        yield from _validate_label(f"{path}.categories[{index}]", category, required=True)
+
+
+def _validate_label(path: str, value: str, *, mixed: bool = False, required: bool = False) -> field.Errors:
+    """Yield one error with all faults of a label. mixed: allow upper case. required: report an empty label."""
+    faults = names.check_label_1035(value.lower() if mixed else value) if value or required else []
+    if faults:
+        yield field.invalid(path, value, (_MIXED if mixed else "") + ",".join(faults))
+
+
 def _validate_group(group: str) -> list[FieldError]:
     if not group:
         return [field.required("spec.group")]
-    faults = syntax.check_subdomain(group)
+    faults = names.check_subdomain(group)
     if not faults and "." not in group:
         faults = ["should be a domain with at least one dot"]
     return [field.invalid("spec.group", group, ",".join(faults))] if faults else []
-
-
-def _validate_scope(scope: str) -> list[FieldError]:
-    if not scope:
-        return [field.required("spec.scope")]
-    return [] if scope in _SCOPES else [field.not_supported("spec.scope", scope, _SCOPES, named=False)]
 
 
 def _validate_version(
     layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str
 ) -> list[FieldError]:
     """Validate a version, except the fields that all versions share."""
-    faults = syntax.check_label_1035(version["name"])
+    faults = names.check_label_1035(version["name"])
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(faults))] if faults else []
     errors += _validate_deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.find_subresources(version) or {})
@@ -186,7 +215,7 @@ def _validate_storage(layout: Layout, raw_versions: Sequence[Object] | None) -> 
         errors = [field.invalid("spec.versions", text, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
     if first:
-        faults = syntax.check_label_1035(first)
+        faults = names.check_label_1035(first)
         errors += [field.invalid("spec.version", first, ",".join(faults))] if faults else []
         if called and called[0] != first:
             errors.append(field.invalid("spec.version", first, "must match the first version in spec.versions"))
