@@ -10,7 +10,7 @@ from podless.apis.shared.typed import CLIENT_METADATA, StatusStrategy, keep_part
 from podless.codec import gotext
 from podless.kinds.kind import Version
 from podless.kinds.strategy import NOT_STATUS, MetadataPolicy
-from podless.meta import conditions, field, names
+from podless.meta import field, names, validation
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -21,7 +21,7 @@ _STATES = ("True", "False", "Unknown")
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Set the condition Available. Its lastTransitionTime changes only with the status."""
     condition = {"type": "Available", "status": status, "lastTransitionTime": clock.now()}
-    conditions.set_condition(obj["status"], condition | {"reason": reason, "message": message})
+    validation.set_condition(obj["status"], condition | {"reason": reason, "message": message})
 
 
 def set_local(obj: Object) -> None:

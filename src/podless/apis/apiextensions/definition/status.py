@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
 from podless.codec import gotext, gourl
-from podless.meta import conditions, field
+from podless.meta import field, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -43,7 +43,7 @@ def is_true(crd: Object, kind: str) -> bool:
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
     condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
-    conditions.set_condition(crd.setdefault("status", {}), condition)
+    validation.set_condition(crd.setdefault("status", {}), condition)
 
 
 def has_accepted_names(crd: Object) -> bool:
