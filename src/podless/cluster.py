@@ -31,8 +31,7 @@ from podless.auth.user import ADMIN
 from podless.cache.cache import Cache
 from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
-from podless.controllers.aggregation import APIServiceAvailability, APIServiceRegistration
-from podless.controllers.apiservices import APIServiceController
+from podless.controllers.apiservices import APIServiceAvailability, APIServiceController, APIServiceRegistration
 from podless.controllers.contents import NamespaceContents
 from podless.controllers.controller import Controller
 from podless.controllers.definitions import DefinitionController

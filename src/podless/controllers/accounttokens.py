@@ -43,22 +43,13 @@ class AccountTokens(Controller):
         self._of: dict[str, set[str]] = {}  # keys of Secrets by the key of their account
 
     async def begin(self) -> None:
-        for collection, handler in ((self._secrets, self._handle_secrets), (self._accounts, self._handle_accounts)):
-            await collection.load()
-            self.leave.append(collection.add_event_handler(handler))
-        for entry in self._secrets.entries_under(SECRETS.prefix)[0]:
-            self._queue_account(entry)
+        await self.follow_kind(SECRETS, self._handle_secrets)
+        await self.watch_kind(SERVICE_ACCOUNTS, self._handle_accounts)
 
     @property
     def awaited(self) -> Sequence[Kind]:
         """Reconcile Secrets and ServiceAccounts before their write is answered, so that tokens are valid or gone."""
         return (SECRETS, SERVICE_ACCOUNTS)
-
-    def _queue_account(self, entry: Entry) -> None:
-        account = _account_key(entry)
-        if account is not None:
-            self._of.setdefault(account, set()).add(entry.key)
-            self.queue.add(entry.key)
 
     def _handle_secrets(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -67,8 +58,9 @@ class AccountTokens(Controller):
                 secrets.discard(event.key)
                 if not secrets:
                     self._of.pop(account, None)
-            if event.after is not None:
-                self._queue_account(event.after)
+            if event.after is not None and (account := _account_key(event.after)) is not None:
+                self._of.setdefault(account, set()).add(event.key)
+                self.queue.add(event.key)
 
     def _handle_accounts(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile the Secrets of accounts that were created or deleted."""

@@ -58,13 +58,9 @@ class NamespaceContents(KindController):
         self._contents = contents
 
     async def begin(self) -> None:
-        await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note_events))
         for content in self._contents:
-            collection = await self.api.load_collection(content.kind)
-            self.leave.append(collection.add_event_handler(partial(self._handle_contents, content)))
-        for entry in self._list_stored():
-            self.queue.add(entry.name)
+            await self.watch_kind(content.kind, partial(self._handle_contents, content))
+        await super().begin()
         await self.reconcile_all()
 
     @property

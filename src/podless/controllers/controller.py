@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
-from podless.cache.events import CacheEvent
+from podless.cache.events import CacheEvent, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
@@ -88,12 +88,22 @@ class Controller:
         """The kinds whose writes are answered only after this controller has reconciled them."""
         return ()
 
-    async def follow_kind(self, kind: Kind) -> None:
-        """Reconcile every object of a kind, now and after each change."""
+    async def watch_kind(self, kind: Kind, handler: EventHandler) -> WatchCache:
+        """Pass all later changes of the objects of a kind to a handler."""
         collection = await self.api.load_collection(kind)
-        for entry in collection.entries_under(kind.prefix)[0]:
-            self.queue.add(entry.key)
-        self.leave.append(collection.add_event_handler(self._enqueue_events))
+        self.leave.append(collection.add_event_handler(handler))
+        return collection
+
+    async def follow_kind(self, kind: Kind, handler: EventHandler | None = None) -> WatchCache:
+        """Pass the objects of a kind to a handler as if they were new, then all changes.
+
+        The default handler reconciles each object.
+        """
+        handler = handler or self._enqueue_events
+        collection = await self.watch_kind(kind, handler)
+        if stored := collection.entries_under(kind.prefix)[0]:
+            handler([CacheEvent(entry.key, entry.revision, None, entry) for entry in stored])
+        return collection
 
     def _enqueue_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -230,10 +240,7 @@ class KindController(Controller):
         self._collection: WatchCache = api.collection(self.kind)
 
     async def begin(self) -> None:
-        await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._list_stored():
-            self.queue.add(entry.key)
+        await self.follow_kind(self.kind, self._note_events)
 
     def _list_stored(self) -> Sequence[Entry]:
         return self._collection.entries_under(self.kind.prefix)[0]

@@ -15,13 +15,14 @@ from weakref import WeakValueDictionary
 from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
 from podless.apis.apiextensions.definition import status as rules
 from podless.apis.apiextensions.group import DEFINITIONS
+from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
+from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController
 from podless.controllers.naming import NameAcceptance
-from podless.controllers.serving import DefinitionServing
-from podless.controllers.write import SELF, amend_object, empty_kind, report_status
-from podless.kinds.compile import has_condition
-from podless.kinds.kind import Kind
+from podless.controllers.write import SELF, amend_object, drop_finalizer, empty_kind, report_status
+from podless.kinds.compile import compile_kind, has_condition
+from podless.kinds.kind import Kind, is_same_kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import keys
@@ -55,8 +56,7 @@ class DefinitionController(KindController):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # key: group
 
     async def begin(self) -> None:
-        await self._collection.load()
-        await self._naming.load_definitions()
+        await self._naming.load()
         if (hooks := self.api.converter.hooks) is not None:
             hooks.on_change.append(self._convert_anew)
         await super().begin()
@@ -95,12 +95,9 @@ class DefinitionController(KindController):
         if len(self.queue):
             await self.reconcile_due(filter(self.queue.has_key, self._naming.list_group(key)))
 
-    def _group_lock(self, key: str) -> asyncio.Lock:
-        """Return the lock that serializes the acceptance of names within a group."""
-        return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
-
     async def reconcile(self, key: str) -> None:
-        async with self._group_lock(key):
+        # names are accepted one definition of a group after the other
+        async with self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock()):
             created = self._created.pop(key, None)
             entry = self._collection.get(key)
             if entry is None:
@@ -152,10 +149,8 @@ class DefinitionController(KindController):
         if entry is None:
             return
         await report_status(self.api, self.kind, key, mark_terminating, SELF)
-        kind = self._serving.find_served(key)
-        if kind is not None and kind.uid == entry.decode()["metadata"].get(
-            "uid", ""
-        ):  # else the objects belong to another definition
+        kind, uid = self._serving.find_served(key), entry.decode()["metadata"].get("uid", "")
+        if kind is not None and kind.uid == uid:  # else the objects belong to another definition
             await empty_kind(self.api, kind)
         await amend_object(self.api, self.kind, key, _remove_finalizer)
 
@@ -166,12 +161,104 @@ def _accepted_names(definition: Object) -> Any:
 
 def _remove_finalizer(obj: Object) -> Object | None:
     """Return the definition without our finalizer; None if no other finalizer holds it."""
-    metadata = obj["metadata"]
-    finalizers = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]
-    if not finalizers:
+    if drop_finalizer(obj, CLEANUP) is None:
         return None
-    metadata["finalizers"] = finalizers
-    rules.set_condition(
-        obj, "Terminating", *(_COMPLETED if has_condition(obj, "Established") else _REFUSED), clock.now()
-    )
+    state = _COMPLETED if has_condition(obj, "Established") else _REFUSED
+    rules.set_condition(obj, "Terminating", *state, clock.now())
     return obj
+
+
+class DefinitionServing:
+    """Brings definitions into force, and takes them down.
+
+    inherit: moves the objects of an older generation of definitions to a kind that is about to be served. It returns
+    the first revision from which the kind can be watched, 0 if there is nothing.
+    """
+
+    def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
+        self._api = api
+        self._inherit = inherit
+        self._inherited: dict[str, int] = {}
+        self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were reloaded
+
+    def _has_conversion_hooks(self, key: str) -> bool:
+        """Return whether hooks convert the objects of a definition."""
+        hooks = self._api.converter.hooks
+        return hooks is not None and bool(hooks.list_conversions(keys.name_of(key)))
+
+    def convert_anew(self, key: str) -> bool:
+        """Drop the results of conversion hooks after they were reloaded. Returns False if there are none.
+
+        Call `serve_definition` afterwards.
+        """
+        kind = self.find_served(key)
+        if kind is None:
+            return False
+        converts = self._has_conversion_hooks(key) or "hook" in (kind.webhook or ())
+        if converts:
+            self._converts_since[key] = self._api.cache.revision
+        return converts or bool(kind.more_subresources or self._subresource_hooks(key))
+
+    def _subresource_hooks(self, key: str) -> Sequence[Object]:
+        """Return the hooks for subresources of a definition."""
+        hooks = self._api.converter.hooks
+        return hooks.list_subresources(keys.name_of(key)) if hooks is not None else ()
+
+    def stop_serving(self, key: str) -> None:
+        """Remove the endpoint of a deleted definition."""
+        self._inherited.pop(key, None)
+        kind = self.find_served(key)
+        if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
+            plural, _, group = keys.name_of(key).partition(".")
+            self._api.registry.remove_kind(group, plural)
+            if kind is not None:
+                self._api.cache.drop_collection(kind.prefix)
+
+    def find_served(self, key: str) -> Kind | None:
+        """Return the kind that is currently served under the names of a definition."""
+        plural, _, group = keys.name_of(key).partition(".")
+        return self._api.registry.get(group, plural)
+
+    async def serve_definition(self, definition: Object, entry: Entry) -> None:
+        """Bring a stored definition into force. definition: the entry, decoded."""
+        created = self._inherited.get(entry.key, entry.created)
+        reloaded = self._converts_since.get(entry.key, 0)
+        compiled = partial(
+            compile_kind,
+            definition,
+            entry.body,
+            changed=max(entry.revision, reloaded),
+            hooked=self._has_conversion_hooks(entry.key),
+            answering=self._subresource_hooks(entry.key),
+        )
+        kind = compiled(created=created)
+        served = self._api.registry.get(kind.group, kind.plural)
+        if has_condition(definition, "Established"):
+            if served is None or served.uid != kind.uid:
+                since = await self._inherit(kind)
+                if since:
+                    self._inherited[entry.key] = since
+                    kind = compiled(created=since)
+            if (
+                served is None
+                or not is_same_kind(served, kind)
+                or _kind_hooks(served) != _kind_hooks(kind)
+                or reloaded > served.changed
+            ):
+                # skipped for changes of labels and conditions, which do not affect its objects
+                self._api.registry.put_kind(kind)
+        elif served is None or served.uid == kind.uid:
+            self._api.registry.add_waiting(kind)
+
+
+def _kind_hooks(kind: Kind) -> tuple[object, ...]:
+    """Return what converts the objects instead of a webhook, and the hooks for subresources.
+
+    The converter is a hook ("" for any) or declared rules.
+    """
+    webhook = kind.webhook or {}
+    return (
+        webhook.get("hook"),
+        webhook.get("rules"),
+        [(subresource.name, subresource.hooks) for subresource in kind.more_subresources],
+    )

@@ -23,9 +23,8 @@ class FlowSchemaController(Controller):
     async def begin(self) -> None:
         if self.api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is None:
             return
-        levels = await self.api.load_collection(PRIORITY_LEVELS)
+        await self.watch_kind(PRIORITY_LEVELS, self._handle_levels)
         await self.follow_kind(FLOW_SCHEMAS)
-        self.leave.append(levels.add_event_handler(self._handle_levels))
 
     def _handle_levels(self, events: Sequence[CacheEvent]) -> None:
         if any(event.before is None or event.after is None for event in events):

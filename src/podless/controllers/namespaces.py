@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 from podless.apis.core.group import NAMESPACES, PODS
-from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler
 from podless.controllers.controller import KindController, Leave
 from podless.controllers.write import amend_object, delete_all, make_object, report_status, with_conditions
@@ -46,23 +45,15 @@ class NamespaceController(KindController):
         await self._collection.load()
         missing = [name for name in SYSTEM if self._collection.get(self.kind.key("", name)) is None]
         await asyncio.gather(*map(self._create_namespace, missing))
-        self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._list_stored():
-            self._queue_namespace(entry)
+        await self.follow_kind(self.kind, self._note_events)
 
     async def _create_namespace(self, name: str) -> None:
         await make_object(self.api, self.kind, {"metadata": {"name": name}}, constant=clock.now())
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
-        for event in events:
-            if event.after is not None:
-                self._queue_namespace(event.after)
-
-    def _queue_namespace(self, entry: Entry) -> None:
-        if not entry.terminating:
-            return
-        if _FINALIZER in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
-            self.run_once(entry.key, partial(self._empty_namespace, entry.key, entry.name))
+        for entry in (event.after for event in events):
+            if entry is not None and entry.terminating and _FINALIZER in _finalizers_of(entry.decode()):
+                self.run_once(entry.key, partial(self._empty_namespace, entry.key, entry.name))
 
     async def _empty_namespace(self, key: str, name: str) -> None:
         """Delete everything in the namespace, wait until it is gone, then remove the namespace's finalizer."""
@@ -143,10 +134,13 @@ def _report_remaining(obj: Object, remaining: dict[str, RemainingObjects]) -> Ob
     return obj
 
 
+def _finalizers_of(namespace: Object) -> list[str]:
+    return (namespace.get("spec") or {}).get("finalizers") or []
+
+
 def _remove_finalizer(obj: Object) -> Object | None:
     """Return the namespace without our finalizer; None if no other finalizer holds it."""
-    spec = obj.setdefault("spec", {})
-    remaining = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]
+    remaining, spec = [name for name in _finalizers_of(obj) if name != _FINALIZER], obj.setdefault("spec", {})
     if not remaining and not obj["metadata"].get("finalizers"):
         return None
     if remaining:

@@ -54,14 +54,12 @@ class NameAcceptance:
         self._names = api.cache.collection(_NAMES)
         self._groups: dict[str, dict[str, _NamesState | None]] = {}  # by group and key; None if not read yet
 
-    async def load_definitions(self) -> None:
-        """Load the definitions. Call `note_event` for each later change."""
+    async def load(self) -> None:
+        """Load the keys of groups."""
         await self._names.load()
-        for entry in self._collection.entries_under(DEFINITIONS.prefix)[0]:
-            self._group_definitions(entry.key)[entry.key] = None
 
     def note_event(self, event: CacheEvent) -> None:
-        """Record a changed or deleted definition."""
+        """Record a definition that is stored, was changed or deleted."""
         if event.after is None:
             self._group_definitions(event.key).pop(event.key, None)
         else:

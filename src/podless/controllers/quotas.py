@@ -38,12 +38,8 @@ class QuotaController(KindController):
 
     async def begin(self) -> None:
         """Load the quotas first, so that creates cannot exceed them; then count."""
-        await self._collection.load()
-        self.leave += [
-            self._collection.add_event_handler(self._handle_quotas),
-            self.api.registry.add_listener(self._recount_all),
-        ]
-        self._recount_all()
+        await super().begin()
+        self.leave.append(self.api.registry.add_listener(self._recount_all))
 
     async def stop(self) -> None:
         self.leave += self._followed.values()
@@ -53,7 +49,7 @@ class QuotaController(KindController):
         """Reconcile all namespaces that have quotas."""
         self._queue_quotas(entry.namespace for entry in self._list_stored())
 
-    def _handle_quotas(self, events: Sequence[CacheEvent]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
 
     def _handle_counted(self, events: Sequence[CacheEvent], *, measured: bool) -> None:
@@ -77,8 +73,8 @@ class QuotaController(KindController):
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
         counted = self._counted_kinds(hard)
-        caches = {name: await self._follow_kind(kind) for name, kind in counted.items()}
-        metered = [(kind, names, await self._follow_kind(kind)) for kind, names in self._measured_kinds(hard)]
+        caches = {name: await self._follow_counted(kind) for name, kind in counted.items()}
+        metered = [(kind, names, await self._follow_counted(kind)) for kind, names in self._measured_kinds(hard)]
 
         def count_usage(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
@@ -111,7 +107,7 @@ class QuotaController(KindController):
             if kind is not None and (names := usage.measured_names(kind, ordered)):
                 yield kind, names
 
-    async def _follow_kind(self, kind: Kind) -> WatchCache:
+    async def _follow_counted(self, kind: Kind) -> WatchCache:
         collection = await self.api.load_collection(kind)
         if kind.prefix not in self._followed:
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._handle_events(kind, events))

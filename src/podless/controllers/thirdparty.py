@@ -16,9 +16,8 @@ from podless.apis.extensions.thirdpartyresources import CLEANUP
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController
-from podless.controllers.write import amend_object, empty_kind
+from podless.controllers.write import amend_object, drop_finalizer, empty_kind
 from podless.kinds.kind import Kind
-from podless.runtime.jsonobject import Object
 from podless.store import Operation
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -81,7 +80,7 @@ class ThirdPartyController(KindController):
     async def _remove_objects(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer."""
         await empty_kind(self.api, kind)
-        await amend_object(self.api, self.kind, key, _remove_finalizer)
+        await amend_object(self.api, self.kind, key, partial(drop_finalizer, finalizer=CLEANUP))
 
     async def hand_over(self, heir: Kind) -> int:
         """Move the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -143,12 +142,3 @@ def _move_operations(entry: Entry, new_kind: Kind) -> list[Operation]:
     """Return the operations that move an object to another key; its bytes stay the same."""
     key = new_kind.key(entry.namespace, entry.name)
     return [Operation(key, entry.stored, 0), Operation(entry.key, None, entry.revision)]
-
-
-def _remove_finalizer(obj: Object) -> Object | None:
-    """Return the object without our finalizer; None if no other finalizer holds it."""
-    finalizers = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
-    if not finalizers:
-        return None
-    obj["metadata"]["finalizers"] = finalizers
-    return obj

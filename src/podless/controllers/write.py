@@ -188,6 +188,13 @@ def with_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[O
     return list(by_type.values())
 
 
+def drop_finalizer(obj: Object, finalizer: str) -> Object | None:
+    """Return an object without a finalizer; None if no other one holds it."""
+    remaining = [name for name in obj["metadata"].get("finalizers") or [] if name != finalizer]
+    obj["metadata"]["finalizers"] = remaining
+    return obj if remaining else None
+
+
 def own_version(kind: Kind, entry: Entry) -> Version:
     """Return a version that the server can use without a conversion webhook: the stored version if there is one."""
     if kind.webhook is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:

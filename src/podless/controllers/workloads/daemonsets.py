@@ -31,9 +31,8 @@ class DaemonSetController(OwnerController):
     owners, dependent_kind = DAEMON_SETS, PODS
 
     async def begin(self) -> None:
-        nodes = await self.api.load_collection(NODES)
+        await self.watch_kind(NODES, self._note_node)
         await super().begin()
-        self.leave.append(nodes.add_event_handler(self._note_node))
 
     def _note_node(self, events: Sequence[CacheEvent]) -> None:
         for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:

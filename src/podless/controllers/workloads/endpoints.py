@@ -45,7 +45,7 @@ class ServiceEndpoints(Controller):
 
     async def begin(self) -> None:
         await self.follow_kind(SERVICES)
-        self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pod))
+        await self.watch_kind(PODS, self._note_pod)
 
     def _note_pod(self, events: Sequence[CacheEvent]) -> None:
         homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}

@@ -57,10 +57,7 @@ class OwnerController(Controller):
     async def begin(self) -> None:
         await self.follow_kind(self.owners)
         self.leave.append(clock.CURRENT.get().add_listener(self._handle_advance))
-        collection = await self.api.load_collection(self.dependent_kind)
-        for entry in collection.entries_under(self.dependent_kind.prefix)[0]:
-            self._record_dependent(entry.key, entry.decode())
-        self.leave.append(collection.add_event_handler(self._note_events))
+        await self.follow_kind(self.dependent_kind, self._note_events)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 
 from podless.apis.core.group import PODS
-from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
@@ -27,25 +26,14 @@ class PodReadiness(Controller):
     name = "podless-ready"
 
     async def begin(self) -> None:
-        collection = await self.api.load_collection(PODS)
         self._given_addresses = 0
-        for entry in collection.entries_under(PODS.prefix)[0]:
-            self._queue_pod(entry)
-        self.leave.append(collection.add_event_handler(self._note_events))
+        await self.follow_kind(PODS, self._note_events)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            if event.after is not None:
-                self._queue_pod(event.after)
-
-    def _queue_pod(self, entry: Entry) -> None:
-        pod = entry.decode()
-        if (
-            pods.is_terminating(pod)
-            or pods.pod_phase(pod) == "Pending"
-            or (pods.pod_phase(pod) == "Running" and not pods.is_ready(pod))
-        ):
-            self.queue.add(entry.key)
+            pod = event.after.decode() if event.after is not None else None
+            if pod is not None and _needs_work(pod):
+                self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
         """Set a pod Running, or remove it if it is being deleted."""
@@ -82,6 +70,11 @@ class PodReadiness(Controller):
         """Return a loopback address without a listener, unique since the start."""
         self._given_addresses += 1
         return str(IPv4Address(_FIRST + self._given_addresses % _ADDRESSES))
+
+
+def _needs_work(pod: Object) -> bool:
+    """Return whether a pod is being deleted, or is not ready yet."""
+    return pods.is_terminating(pod) or (pods.pod_phase(pod) in ("Pending", "Running") and not pods.is_ready(pod))
 
 
 def _pod_conditions(

@@ -32,11 +32,8 @@ class VolumeController(Controller):
 
     async def begin(self) -> None:
         for kind in (CLAIMS, VOLUMES, CLASSES):
-            collection = await self.api.load_collection(kind)
-            for entry in collection.entries_under(kind.prefix)[0]:
-                self.queue.add(entry.key)
-            self.leave.append(collection.add_event_handler(self._note_events))
-        self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pods))
+            await self.follow_kind(kind, self._note_events)
+        await self.watch_kind(PODS, self._note_pods)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
