@@ -175,9 +175,19 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
     return obj
 
 
+def list_conditions(obj: Object) -> list[Object]:
+    """Return the conditions in an object's status."""
+    return (obj.get("status") or {}).get("conditions") or []
+
+
+def find_condition(conditions: list[Object], kind: str) -> Object:
+    """Return the condition of a type; an empty object if there is none."""
+    return next((condition for condition in conditions if condition.get("type") == kind), {})
+
+
 def with_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[Object]:
     """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
-    by_type = {condition["type"]: condition for condition in (obj.get("status") or {}).get("conditions") or ()}
+    by_type = {condition["type"]: condition for condition in list_conditions(obj)}
     for kind, met, reason, message in changes:
         value, before = "True" if met else "False", by_type.get(kind) or {}
         is_same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message

@@ -69,20 +69,14 @@ async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None
 _MAX_SAID = 1024  # maximum bytes of an event's message
 
 
-async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
-    """Record a Warning event about an object. If the reason repeats, only its count grows. Errors are ignored."""
-    await _record_event(api, kind, obj, "Warning", reason, message, source, reason)
-
-
-async def record_event(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
-    """Record a Normal event about an object. If it repeats, only its count grows. Errors are ignored."""
-    await _record_event(api, kind, obj, "Normal", reason, message, source, f"{reason} {message}")
-
-
-async def _record_event(
-    api: API, kind: Kind, obj: Object, type_: str, reason: str, message: str, source: str, repeated: str
+async def record_event(
+    api: API, kind: Kind, obj: Object, reason: str, message: str, source: str, *, warning: bool = False
 ) -> None:
-    metadata, now = obj["metadata"], clock.now()
+    """Record a Normal or Warning event about an object. Errors are ignored.
+
+    If it repeats, only its count grows; the message of a warning can differ then.
+    """
+    metadata, now, repeated = obj["metadata"], clock.now(), reason if warning else f"{reason} {message}"
     digest = hashlib.sha256(f"{metadata['uid']} {repeated}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
     message = message.encode()[:_MAX_SAID].decode(errors="ignore")
@@ -95,7 +89,12 @@ async def _record_event(
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
             return await change_object(api, EVENTS, event, count)
         head = {"name": name, "namespace": namespace}
-        details = {"type": type_, "reason": reason, "message": message, "source": {"component": source}}
+        details = {
+            "type": "Warning" if warning else "Normal",
+            "reason": reason,
+            "message": message,
+            "source": {"component": source},
+        }
         times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
         await create_object(api, EVENTS, {"metadata": head, "involvedObject": reference, **details, **times})
     return None

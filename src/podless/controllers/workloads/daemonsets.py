@@ -9,7 +9,6 @@ from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
 from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
-from podless.controllers.workloads.revisions import record_revision
 from podless.runtime.jsonobject import Object
 
 # taints of nodes that pods of DaemonSets tolerate, as in kube-controller-manager
@@ -38,29 +37,21 @@ class DaemonSetController(OwnerController):
         for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 
-    def may_adopt(self, owner: Object, obj: Object) -> bool:
-        return pods.is_active(obj)
-
     async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
-        template = obj["spec"]["template"]
+        template, name = obj["spec"]["template"], obj["metadata"]["name"]
         revision, nodes = (
             owned.hash_template(template),
             self._matching_nodes(template["spec"].get("nodeSelector") or {}),
         )
-        prefix = obj["metadata"]["name"]
-        used = {f"{prefix}-{pods.revision_of(pod)}" for pod in pods_made}
-        await record_revision(
-            self.api, obj, self.make_reference(obj), f"{prefix}-{revision}", {pods.REVISION: revision}, used
-        )
+        used = {f"{name}-{pods.revision_of(pod)}" for pod in pods_made}
+        await self.record_revision(obj, f"{name}-{revision}", {pods.REVISION: revision}, used)
         live = [pod for pod in pods_made if pods.is_active(pod)]
         for pod in pods_made:
             is_surplus = pod["spec"].get("nodeName") not in nodes or not pods.is_active(pod)
             if is_surplus and not pods.is_terminating(pod):
                 await self.delete_owned(pod)
-        pods_by_node = {
-            pod["spec"].get("nodeName") for pod in pods_made
-        }  # a terminating pod occupies its node until it is deleted
-        for node in sorted(nodes - pods_by_node):
+        occupied = {pod["spec"].get("nodeName") for pod in pods_made}  # also by pods that are terminating
+        for node in sorted(nodes - occupied):
             await self._create_pod(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in nodes]
         old = [pod for pod in live if pods.revision_of(pod) != revision]
@@ -78,21 +69,14 @@ class DaemonSetController(OwnerController):
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), pods.REVISION: revision}
         pod["spec"]["nodeName"] = node
-        present = [
-            toleration.get("key")
-            for toleration in pod["spec"].get("tolerations") or ()
-            if toleration.get("operator") == "Exists"
-        ]
-        added = [
-            {"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED if key not in present
-        ]
-        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *added]
+        given = pod["spec"].get("tolerations") or []
+        present = {toleration.get("key") for toleration in given if toleration.get("operator") == "Exists"}
+        added = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED]
+        pod["spec"]["tolerations"] = [*given, *(toleration for toleration in added if toleration["key"] not in present)]
         await self.create_owned(obj, pod)
 
     async def _report_status(self, key: str, obj: Object, live: list[Object], desired: int, revision: str) -> None:
-        ready, available, delay = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
-        if delay:
-            self.requeue_after(key, delay)
+        ready, available = self.count_pods(key, obj, live)
         status: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "currentNumberScheduled": len(live),

@@ -1,13 +1,19 @@
-"""Creates the ReplicaSets of Deployments, and performs rolling updates, as Kubernetes documents them."""
+"""Creates the ReplicaSets of Deployments, and performs rolling updates, as Kubernetes documents them.
+
+Source of the conditions: pkg/controller/deployment (progress.go, sync.go) and its util of Kubernetes.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
-from podless.controllers.workloads import ask, owned, progress
+from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController
+from podless.controllers.write import find_condition, list_conditions
+from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 
@@ -19,6 +25,10 @@ _DESIRED, _MAX = f"{_PREFIX}desired-replicas", f"{_PREFIX}max-replicas"
 _OWN_ANNOTATIONS = {_REVISION, _HISTORY, _DESIRED, _MAX, "kubectl.kubernetes.io/last-applied-configuration"}
 _OWN_ANNOTATIONS |= {"deprecated.deployment.rollback.to"}
 _MAX_HISTORY = 2000  # characters of a revision history
+_PROGRESSING = "Progressing"
+_ROLLED_OUT, _UPDATED, _OVERDUE = "NewReplicaSetAvailable", "ReplicaSetUpdated", "ProgressDeadlineExceeded"
+_PAUSED, _RESUMED = "DeploymentPaused", "DeploymentResumed"
+_NO_DEADLINE = (1 << 31) - 1
 _FAILURE = "ReplicaFailure"
 _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
@@ -71,10 +81,10 @@ class DeploymentController(OwnerController):
         )
         if replicas:
             await self._record_scaling(obj, name, 0, replicas)
-        conditions = progress.read_conditions(obj)
-        if progress.has_deadline(obj):
+        conditions = list_conditions(obj)
+        if _has_deadline(obj):
             message = f'Created new replica set "{name}"'
-            conditions = progress.set_condition(conditions, "Progressing", "True", "NewReplicaSetCreated", message)
+            conditions = _set_condition(conditions, "Progressing", "True", "NewReplicaSetCreated", message)
         await ask.report_status(
             self.api, DEPLOYMENTS, obj, {"conditions": conditions or None}, _revision_metadata(revision)
         )
@@ -125,7 +135,7 @@ class DeploymentController(OwnerController):
 
     async def _record_scaling(self, obj: Object, name: str, before: int, after: int) -> None:
         message = f"Scaled {'up' if after > before else 'down'} replica set {name} from {before} to {after}"
-        await ask.record_event(self.api, DEPLOYMENTS, obj, "ScalingReplicaSet", message, self.name)
+        await self.record_event(obj, "ScalingReplicaSet", message)
 
     async def _delete_old_sets(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""
@@ -145,36 +155,25 @@ class DeploymentController(OwnerController):
             "availableReplicas": able,
             "unavailableReplicas": max(0, max(total, replicas) - able),
         }
-        conditions = progress.read_conditions(obj)
+        conditions = list_conditions(obj)
         availability = ("True", *_AVAILABLE) if able >= _rollout_limits(obj)[1] else ("False", *_LACKING)
-        conditions = progress.set_condition(conditions, "Available", *availability)
-        conditions, delay = progress.update_progress(
-            conditions, obj, counts, new["metadata"]["name"] if new is not None else ""
-        )
+        conditions = _set_condition(conditions, "Available", *availability)
+        name = new["metadata"]["name"] if new is not None else ""
+        conditions, delay = _update_progress(conditions, obj, counts, name)
         if delay:
             self.requeue_after(key, delay)
-        failure = next(
-            (failure_condition for item in [*sets[-1:], *old] for failure_condition in _failure_conditions(item)), None
-        )
+        failures = (find_condition(list_conditions(item), _FAILURE) for item in [*sets[-1:], *old])
+        failure = next(filter(None, failures), None)
         if failure is None:
             conditions = [condition for condition in conditions if condition["type"] != _FAILURE]
         else:
             reason = failure.get("reason") or "", failure.get("message") or ""
-            conditions = progress.set_condition(conditions, _FAILURE, failure["status"], *reason)
+            conditions = _set_condition(conditions, _FAILURE, failure["status"], *reason)
         status: Object = {name: number or None for name, number in counts.items()}
         status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": conditions}
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = sum(_read_count(entry, "terminatingReplicas") for entry in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
-
-
-def _failure_conditions(replica_set: Object) -> list[Object]:
-    """Return the ReplicaFailure condition of a ReplicaSet."""
-    return [
-        condition
-        for condition in (replica_set.get("status") or {}).get("conditions") or ()
-        if condition["type"] == _FAILURE
-    ]
 
 
 def _allowed_replicas(obj: Object, new: Object | None, old: list[Object]) -> int:
@@ -237,3 +236,74 @@ def _read_count(replica_set: Object, name: str) -> int:
 
 def _available_replicas(replica_set: Object) -> int:
     return _read_count(replica_set, "availableReplicas")
+
+
+def _has_deadline(obj: Object) -> bool:
+    """Return whether a Deployment has a progress deadline; one without has no condition Progressing."""
+    return bool(obj["spec"].get("progressDeadlineSeconds", _NO_DEADLINE) != _NO_DEADLINE)
+
+
+def _set_condition(conditions: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
+    """Return the conditions with a changed one at the end. With the same status and reason, it stays unchanged."""
+    before = find_condition(conditions, kind)
+    if before.get("status") == status and before.get("reason") == reason:
+        return conditions
+    return _make_condition(conditions, kind, status, reason, message)
+
+
+def _make_condition(conditions: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
+    before, now = find_condition(conditions, kind), clock.now()
+    since = before["lastTransitionTime"] if before.get("status") == status else now
+    condition_now = {"type": kind, "status": status, "lastUpdateTime": now, "lastTransitionTime": since}
+    return [
+        *(condition for condition in conditions if condition["type"] != kind),
+        {**condition_now, "reason": reason, "message": message},
+    ]
+
+
+def _update_progress(
+    conditions: list[Object], obj: Object, counts: Mapping[str, int], name: str
+) -> tuple[list[Object], float]:
+    """Return the conditions with the present Progressing, and the seconds until the deadline (0: none).
+
+    counts: the new numbers of the status. name: of the new ReplicaSet, "" if there is none.
+    """
+    if not _has_deadline(obj):
+        return [condition for condition in conditions if condition["type"] != _PROGRESSING], 0
+    reason = find_condition(conditions, _PROGRESSING).get("reason")
+    if obj["spec"].get("paused"):
+        if reason != _OVERDUE:
+            conditions = _set_condition(conditions, _PROGRESSING, "Unknown", _PAUSED, "Deployment is paused")
+        return conditions, 0
+    if reason == _PAUSED:
+        conditions = _set_condition(conditions, _PROGRESSING, "Unknown", _RESUMED, "Deployment is resumed")
+    if reason == _ROLLED_OUT and counts["replicas"] == counts["updatedReplicas"]:
+        return conditions, 0  # nothing is rolled out, so pods that come and go are no progress
+    subject = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
+    replicas = obj["spec"]["replicas"]
+    if all(counts[field_name] == replicas for field_name in ("replicas", "updatedReplicas", "availableReplicas")):
+        message = f"{subject} has successfully progressed."
+        return _set_condition(conditions, _PROGRESSING, "True", _ROLLED_OUT, message), 0
+    seconds_left = _seconds_left(conditions, obj)
+    if _has_progress(obj.get("status") or {}, counts):
+        message = f"{subject} is progressing."
+        return _make_condition(conditions, _PROGRESSING, "True", _UPDATED, message), seconds_left
+    if reason == _OVERDUE or (reason != _ROLLED_OUT and seconds_left <= 0):
+        return _set_condition(conditions, _PROGRESSING, "False", _OVERDUE, f"{subject} has timed out progressing."), 0
+    return conditions, max(seconds_left, 0)
+
+
+def _has_progress(before: Object, counts: Mapping[str, int]) -> bool:
+    """Return whether there are more new, ready or available pods, or fewer old ones, than before."""
+    grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
+    outdated = (before.get("replicas") or 0) - (before.get("updatedReplicas") or 0)
+    return counts["replicas"] - counts["updatedReplicas"] < outdated or any(
+        counts[name] > (before.get(name) or 0) for name in grown
+    )
+
+
+def _seconds_left(conditions: list[Object], obj: Object) -> float:
+    """Return the seconds until the progress deadline."""
+    since = find_condition(conditions, _PROGRESSING).get("lastUpdateTime")
+    from_ = pods.seconds_since_epoch(since) if since else clock.time()
+    return float(from_ + obj["spec"]["progressDeadlineSeconds"] - clock.time())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from podless.apis.core.group import ENDPOINTS, NODES, PODS, SERVICES
@@ -84,10 +85,8 @@ class ServiceEndpoints(Controller):
         metadata = desired["metadata"]
         entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
-            try:
+            with suppress(AlreadyExists):
                 await ask.create_object(self.api, kind, desired)
-            except AlreadyExists:
-                return
             return
         stored = entry.decode()
         changes = {name: value for name, value in desired.items() if name != "metadata" and stored.get(name) != value}

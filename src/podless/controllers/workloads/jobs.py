@@ -8,7 +8,7 @@ from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
-from podless.controllers.write import with_conditions
+from podless.controllers.write import list_conditions, with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -29,69 +29,53 @@ class JobController(OwnerController):
     name = "job-controller"
     owners, dependent_kind = JOBS, PODS
 
-    def may_adopt(self, owner: Object, obj: Object) -> bool:
-        return pods.is_active(obj)
-
     async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return
-        end = next(
-            (
-                condition
-                for condition in status.get("conditions") or ()
-                if condition["type"] in _ENDS and _is_true(condition)
-            ),
-            None,
-        )
-        if end is not None:
+        conditions = {condition["type"]: condition for condition in list_conditions(obj) if _is_true(condition)}
+        if end := next((conditions[name] for name in _ENDS if name in conditions), None):
             await self._delete_expired(key, obj, end)
             return
         active = [pod for pod in pods_made if pods.is_active(pod)]
         succeeded = [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
         failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in pods_made), status.get("failed") or 0)
-        ended = max(
-            len(_completed_indexes(succeeded)) if _is_indexed(spec) else len(succeeded), status.get("succeeded") or 0
-        )
-        suspended = any(
-            condition["type"] == "Suspended" and _is_true(condition) for condition in status.get("conditions") or ()
-        )
+        done = _completed_indexes(succeeded) if _is_indexed(spec) else succeeded
+        ended = max(len(done), status.get("succeeded") or 0)
+        suspended = "Suspended" in conditions
         if spec.get("suspend"):
             await self._delete_active(active)
             changed = _job_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
             await self._report_status(obj, {"active": None, "ready": 0, "startTime": None, "conditions": changed})
             if not suspended:
-                await ask.record_event(self.api, JOBS, obj, "Suspended", "Job suspended", self.name)
+                await self.record_event(obj, "Suspended", "Job suspended")
             return
         counts: Object = {"succeeded": ended or None, "failed": failed or None}
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
         if suspended:
             counts["conditions"] = _job_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
-            await ask.record_event(self.api, JOBS, obj, "Resumed", "Job resumed", self.name)
+            await self.record_event(obj, "Resumed", "Job resumed")
         if _is_indexed(spec):
             counts["completedIndexes"] = _format_indexes(sorted(_completed_indexes(succeeded))) or None
         completions = spec.get("completions")
         finished = ended >= completions if completions is not None else bool(ended) and not active
-        seconds_left = self._seconds_left(
-            spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime")
-        )
+        started_at = counts.get("startTime") or status.get("startTime")
+        seconds_left = _seconds_left(spec.get("activeDeadlineSeconds"), started_at)
         if finished:
             await self._finish_job(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_SUCCESS)
-            await ask.record_event(self.api, JOBS, obj, "Completed", "Job completed", self.name)
+            await self.record_event(obj, "Completed", "Job completed")
             return
         if failed > spec["backoffLimit"] or seconds_left <= 0:
             reason = _EXCEEDED if failed > spec["backoffLimit"] else _DEADLINE
             await self._finish_job(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_FAILURE)
-            await ask.record_warning(self.api, JOBS, obj, *reason, self.name)
+            await self.record_event(obj, *reason, warning=True)
             return
         if seconds_left < math.inf:
             self.requeue_after(key, seconds_left)
         await self._create_pods(obj, pods_made, active, ended)
-        counts |= {
-            "active": len(self._active_pods(obj)) or None,
-            "ready": sum(map(pods.is_ready, self._active_pods(obj))),
-        }
+        active = [pod for pod in self._dependents.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
+        counts |= {"active": len(active) or None, "ready": sum(map(pods.is_ready, active))}
         await self._report_status(obj, counts)
 
     async def _finish_job(
@@ -110,17 +94,11 @@ class JobController(OwnerController):
 
     async def _delete_expired(self, key: str, obj: Object, end: Object) -> None:
         """Delete a finished Job after its ttlSecondsAfterFinished."""
-        seconds_left = self._seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
+        seconds_left = _seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
         if seconds_left <= 0:
             await ask.drop_object(self.api, JOBS, obj, propagationPolicy="Foreground")
         elif seconds_left < math.inf:
             self.requeue_after(key, seconds_left)
-
-    def _seconds_left(self, seconds: int | None, since: str | None) -> float:
-        """Return how many of these seconds are left; infinity without a limit or a begin."""
-        if seconds is None or not since:
-            return math.inf
-        return pods.seconds_since_epoch(since) + seconds - clock.time()
 
     async def _create_pods(self, obj: Object, pods_made: list[Object], active: list[Object], succeeded: int) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
@@ -131,9 +109,7 @@ class JobController(OwnerController):
             room = min(room, completions - succeeded - len(active))
         if room < 0:
             await self._delete_active(active[room:])
-        used = _completed_indexes(active) | _completed_indexes(
-            [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
-        )
+        used = _completed_indexes([*active, *(pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded")])
         free = (index for index in range(completions or 0) if index not in used)
         for _ in range(room):
             pod = pod_of(spec["template"], generateName=f"{name}-")
@@ -149,12 +125,16 @@ class JobController(OwnerController):
                 pod["spec"].setdefault("hostname", f"{name}-{index}")
             await self.create_owned(obj, pod)
 
-    def _active_pods(self, obj: Object) -> list[Object]:
-        return [pod for pod in self._dependents.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
-
     async def _delete_active(self, active: list[Object]) -> None:
         for pod in active:
             await self.delete_owned(pod)
+
+
+def _seconds_left(seconds: int | None, since: str | None) -> float:
+    """Return how many of these seconds are left; infinity without a limit or a begin."""
+    if seconds is None or not since:
+        return math.inf
+    return pods.seconds_since_epoch(since) + seconds - clock.time()
 
 
 def _is_true(condition: Object) -> bool:

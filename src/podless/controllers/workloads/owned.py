@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, ClassVar, NamedTuple
 
+from podless.apis.apps.group import CONTROLLER_REVISIONS
 from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
 from podless.codec import serializer
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import ask
+from podless.controllers.workloads import ask, pods
 from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.errors import APIError, Forbidden
@@ -103,7 +104,7 @@ class OwnerController(Controller):
         self.queue.add(key, seconds)
 
     def _handle_advance(self, seconds: float) -> None:
-        """Reconcile all owners in `rest` again, because the clock was advanced."""
+        """Reconcile all owners that wait for a time, because the clock was advanced."""
         for key in self._resting:
             self.queue.add(key)
 
@@ -140,7 +141,7 @@ class OwnerController(Controller):
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         """Return whether an object without a controller, which the selector matches, can be adopted."""
-        return "deletionTimestamp" not in obj["metadata"]
+        return pods.is_active(obj)
 
     def make_reference(self, owner: Object) -> Object:
         """Return the reference to an owner as a controller."""
@@ -154,7 +155,7 @@ class OwnerController(Controller):
 
     async def create_owned(self, owner: Object, obj: Object) -> None:
         """Create an object for an owner. Raises StoreError, and CreationFailed after recording an event."""
-        metadata, kind = owner["metadata"], self.owners
+        metadata = owner["metadata"]
         head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.make_reference(owner)]}
         try:
             if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._making >= MAX_PODS:
@@ -165,15 +166,59 @@ class OwnerController(Controller):
             finally:
                 self._making -= 1
         except APIError as error:
-            await ask.record_warning(
-                self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
-            )
+            await self.record_event(owner, "FailedCreate", f"Error creating: {error.message}", warning=True)
             raise CreationFailed(error.message) from None
         self._record_dependent(self.dependent_kind.key(metadata["namespace"], created["metadata"]["name"]), created)
 
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
         await ask.drop_object(self.api, self.dependent_kind, obj)
+
+    async def record_event(self, owner: Object, reason: str, message: str, *, warning: bool = False) -> None:
+        """Record an event about an owner, as `ask.record_event` does."""
+        await ask.record_event(self.api, self.owners, owner, reason, message, self.name, warning=warning)
+
+    def count_pods(self, key: str, owner: Object, of_owner: list[Object]) -> tuple[int, int]:
+        """Return the numbers of ready and of available pods. Reconciles the owner when another one is available."""
+        ready, available, delay = pods.count_ready(of_owner, owner["spec"].get("minReadySeconds") or 0)
+        if delay:
+            self.requeue_after(key, delay)
+        return ready, available
+
+    async def record_revision(self, owner: Object, name: str, label: Object, used: Set[str]) -> None:
+        """Make the present template of an owner its newest ControllerRevision, and delete the oldest unused ones.
+
+        `kubectl rollout history` and `rollout undo` read them. name: of the revision, the same for equal templates.
+        label: with the hash of the template. used: revisions that pods have. Source: pkg/controller/history of
+        Kubernetes.
+        """
+        ref = self.make_reference(owner)
+        metadata, template = owner["metadata"], owner["spec"]["template"]
+        collection = await self.api.load_collection(CONTROLLER_REVISIONS)
+        entries = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
+        revisions = [entry.decode() for entry in entries if entry.name == name or ref["uid"].encode() in entry.body]
+        own_revisions = sorted(
+            (item for item in revisions if _is_owned(item, ref)), key=lambda item: int(item["revision"])
+        )
+        newest = own_revisions[-1]["revision"] if own_revisions else 0
+        current = next((item for item in revisions if item["metadata"]["name"] == name), None)
+        if current is None:
+            labels = {**((template.get("metadata") or {}).get("labels") or {}), **label}
+            head = {"name": name, "namespace": metadata["namespace"], "labels": labels, "ownerReferences": [ref]}
+            if metadata.get("annotations"):
+                head["annotations"] = metadata["annotations"]
+            data = {"spec": {"template": {**template, "$patch": "replace"}}}
+            await ask.create_object(
+                self.api, CONTROLLER_REVISIONS, {"metadata": head, "data": data, "revision": newest + 1}
+            )
+        elif not _is_owned(current, ref):  # left by an owner with the same name
+            changes = {"metadata": {"ownerReferences": [ref]}, "revision": newest + 1}
+            await ask.change_object(self.api, CONTROLLER_REVISIONS, current, changes)
+        elif current["revision"] < newest:
+            await ask.change_object(self.api, CONTROLLER_REVISIONS, current, {"revision": newest + 1})
+        old = [item for item in own_revisions if item is not current and item["metadata"]["name"] not in used]
+        for item in old[: max(0, len(old) - owner["spec"]["revisionHistoryLimit"])]:
+            await ask.drop_object(self.api, CONTROLLER_REVISIONS, item)
 
 
 def _compile_selector(owner: Object) -> Callable[[Object], bool]:
@@ -184,6 +229,10 @@ def _compile_selector(owner: Object) -> Callable[[Object], bool]:
 
 def _is_controlled(obj: Object) -> bool:
     return any(ref.get("controller") for ref in obj["metadata"].get("ownerReferences") or ())
+
+
+def _is_owned(revision: Object, ref: Object) -> bool:
+    return any(reference["uid"] == ref["uid"] for reference in revision["metadata"].get("ownerReferences") or ())
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:

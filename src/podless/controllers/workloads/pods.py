@@ -6,6 +6,7 @@ import time
 from calendar import timegm
 from collections.abc import Iterable
 
+from podless.controllers.write import find_condition, list_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -48,14 +49,14 @@ def count_terminating(pods: Iterable[Object]) -> int:
 
 def is_ready(pod: Object) -> bool:
     """Return whether the pod has the condition Ready."""
-    return _ready_condition(pod).get("status") == "True"
+    return find_condition(list_conditions(pod), "Ready").get("status") == "True"
 
 
 def seconds_until_available(pod: Object, seconds: int) -> float:
     """Return the seconds until the pod has been ready for `seconds`; negative if it is not ready."""
     if not is_ready(pod):
         return -1.0
-    since = _ready_condition(pod).get("lastTransitionTime")
+    since = find_condition(list_conditions(pod), "Ready").get("lastTransitionTime")
     if not seconds or not since:
         return 0.0
     return max(0.0, seconds_since_epoch(since) + seconds - clock.time())
@@ -64,11 +65,6 @@ def seconds_until_available(pod: Object, seconds: int) -> float:
 def seconds_since_epoch(text: str) -> int:
     """Return a time of an object in seconds since 1970."""
     return timegm(time.strptime(text, _FORM))
-
-
-def _ready_condition(pod: Object) -> Object:
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    return next((condition for condition in conditions if condition.get("type") == "Ready"), {})
 
 
 def count_ready(pods: list[Object], seconds: int) -> tuple[int, int, float]:

@@ -23,9 +23,6 @@ class ReplicaSetController(OwnerController):
     name = "replicaset-controller"
     owners, dependent_kind = REPLICA_SETS, PODS
 
-    def may_adopt(self, owner: Object, obj: Object) -> bool:
-        return pods.is_active(obj)
-
     async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         """Create missing pods; delete surplus ones, first unready ones, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
@@ -55,9 +52,7 @@ class ReplicaSetController(OwnerController):
         return ""
 
     async def _report_status(self, key: str, obj: Object, active: list[Object], terminating: int, failure: str) -> None:
-        ready, available, delay = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
-        if delay:
-            self.requeue_after(key, delay)
+        ready, available = self.count_pods(key, obj, active)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         labelled = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
         conditions = with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))

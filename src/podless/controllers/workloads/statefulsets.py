@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
 from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
-from podless.controllers.workloads.revisions import record_revision
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
@@ -26,11 +27,9 @@ class StatefulSetController(OwnerController):
     async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         digest = owned.hash_template(spec["template"])
-        revision, used = (
-            f"{name}-{digest}",
-            {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, pods_made)},
-        )
-        await record_revision(self.api, obj, self.make_reference(obj), revision, {_HASH: digest}, used)
+        revision = f"{name}-{digest}"
+        used = {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, pods_made)}
+        await self.record_revision(obj, revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
         ordinals = range(first, first + spec["replicas"])
         existing = {number: pod for pod in pods_made if (number := _pod_ordinal(name, pod)) is not None}
@@ -40,11 +39,7 @@ class StatefulSetController(OwnerController):
 
     async def _delete_finished(self, by_ordinal: dict[int, Object]) -> bool:
         """Delete finished pods, to be replaced. Return whether there were any."""
-        finished = [
-            pod
-            for pod in by_ordinal.values()
-            if pods.pod_phase(pod) in ("Succeeded", "Failed") and not pods.is_terminating(pod)
-        ]
+        finished = [pod for pod in by_ordinal.values() if pods.is_ended(pod) and not pods.is_terminating(pod)]
         for pod in finished:
             await self.delete_owned(pod)
         return bool(finished)
@@ -104,21 +99,17 @@ class StatefulSetController(OwnerController):
         namespace = obj["metadata"]["namespace"]
         if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
             return
-        metadata_of_template = claim["metadata"]
-        labels = {**(metadata_of_template.get("labels") or {}), **(obj["spec"]["selector"].get("matchLabels") or {})}
+        given = claim["metadata"]
+        labels = {**(given.get("labels") or {}), **(obj["spec"]["selector"].get("matchLabels") or {})}
         metadata = {"namespace": namespace, "name": name, "labels": labels}
-        if metadata_of_template.get("annotations"):
-            metadata["annotations"] = metadata_of_template["annotations"]
-        try:
+        if given.get("annotations"):
+            metadata["annotations"] = given["annotations"]
+        with suppress(AlreadyExists):
             await ask.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
-        except AlreadyExists:
-            return
 
     async def _report_status(self, key: str, obj: Object, pods_made: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
-        ready, available, delay = pods.count_ready(pods_made, obj["spec"].get("minReadySeconds") or 0)
-        if delay:
-            self.requeue_after(key, delay)
+        ready, available = self.count_pods(key, obj, pods_made)
         updated = sum(pods.revision_of(pod) == revision for pod in pods_made)
         is_complete = updated == len(pods_made) == ready
         current = revision if is_complete or not status.get("currentRevision") else status["currentRevision"]

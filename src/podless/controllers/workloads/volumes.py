@@ -98,7 +98,7 @@ class VolumeController(Controller):
         metadata = claim["metadata"]
         entries = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
-            metadata["name"] in _used_claims(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
+            metadata["name"] in _used_claims(pod) and not pods.is_ended(pod)
             for pod in (entry.decode() for entry in entries)
         )
 
