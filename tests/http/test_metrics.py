@@ -205,4 +205,6 @@ def test_memory_is_in_bytes_where_the_system_tells_only_the_most(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(metrics, "_read_pages", lambda place: None)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert most * unit <= metrics._read_resident() <= 2 * most * unit
+    ((_, resident),) = metrics._list_process(0.0)["process_resident_memory_bytes"]
+    assert isinstance(resident, int)
+    assert most * unit <= resident <= 2 * most * unit

@@ -134,7 +134,6 @@ class ConnectionResponder:
         self._handle_request(request)
 
     def _handle_request(self, request: HTTPRequest) -> None:
-        """Handle a request, and send its answer."""
         if self._closing:
             return
         watchdog = self._shared.watchdog
@@ -255,7 +254,6 @@ class ConnectionResponder:
             self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._finish_answer(request))
 
     def _start_websocket(self, request: HTTPRequest, answer: Stream) -> None:
-        """Start a stream as WebSocket messages."""
         request.keep_alive = False
         refusal = websocket.find_refusal(request.headers)
         if refusal is not None:

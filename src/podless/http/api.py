@@ -108,7 +108,6 @@ _WRITES: dict[str, _Write] = {
 
 
 def _find_write(call: Call) -> _Write:
-    """Return the function that carries out a call that writes."""
     if call.subresource == "scale":
         return lambda api, call: scale.scale_object(api, call, call.verb)
     if call.subresource == "finalize":
@@ -205,7 +204,6 @@ class APIHandler:
         return route.answer(request, call, _choose_form(request, call, route.tables))
 
     def _make_route(self, call: Call) -> _Route:
-        """Return how calls of this verb to this resource are answered."""
         kind, below, verb = call.kind, call.subresource, call.verb
         tables = not kind.virtual and (not below or below == "scale" or (below == "status" and kind.status_tables))
         # a kind with a uid comes from a user's definition of the same group
@@ -222,7 +220,6 @@ class APIHandler:
         return _Route(kind, call.version, tables, answer)
 
     async def _read_history(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
-        """Return the answer to a request for the log of changes."""
         if call.verb == "watch":
             chosen = await options.read_list_options(self._api, call)
             return await self._history.make_watch(call, negotiate.choose_stream_form(form), chosen)
@@ -247,7 +244,6 @@ class APIHandler:
         return route
 
     async def _ask_hook(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
-        """Return the answer of a user's hook for this subresource."""
         if call.verb != "get":
             call.body = await request.read_body()
             if call.body:
@@ -283,7 +279,6 @@ class APIHandler:
         return self._read_later(request, call, verb, form)
 
     async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
-        """Answer with an object or a list in an earlier state."""
         if "at" in call.query:
             await self._history.resolve_moment(call)
         if verb == "list":
@@ -430,7 +425,6 @@ async def _answer_swagger(request: HTTPRequest, document: Answer | Pending) -> A
 
 
 def _make_call(request: HTTPRequest, info: RequestInfo, kind: Kind, version: Version) -> Call:
-    """Return the call that a request makes."""
     attributes, _, _, namespace, name, *_ = info
     audit, headers = request.audit, request.headers
     return Call(

@@ -37,7 +37,6 @@ def make_read_gate(api: API) -> Gate | None:
 
 
 def _is_current(api: API) -> bool:
-    """Return whether the state is current."""
     return api.cache.is_fresh and not _has_pending_definitions(api)
 
 

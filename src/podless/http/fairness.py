@@ -188,7 +188,6 @@ class PriorityAndFairness:
         return max(self._accounts.get(user, 0.0), self._fair)
 
     def _all_waiting(self) -> list[HTTPRequest]:
-        """Return all queued requests."""
         return [request for queue in self._queues.values() for request, _, _ in queue]
 
     def _reject_request(self, request: HTTPRequest, reason: str) -> Response:
@@ -207,7 +206,6 @@ class PriorityAndFairness:
         return request, turn, since
 
     def _reject_overdue(self) -> None:
-        """Reject requests that have waited too long."""
         self._sweeper = None
         oldest = time.monotonic() - self._limits.wait
         for user, queue in list(self._queues.items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -71,11 +71,6 @@ def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
     log.info("http: %s %d %.1fms %s", ascii(request_line)[1:-1], status, took, ascii(request.user.name)[1:-1])
 
 
-def _import_all(names: Sequence[str]) -> None:
-    for name in names:
-        import_module(name)
-
-
 def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Return a filter that imports the modules for the media types of a request, then handles the request."""
     missing = dict(_MODULES)
@@ -85,7 +80,8 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     def add_filter(handler: Handler) -> Handler:
         async def handle_later(request: HTTPRequest, names: list[str]) -> Answer:
             for name in names:
-                await off_loop.run_on_thread(_import_all, _MODULES[name])
+                for module in _MODULES[name]:
+                    await off_loop.run_on_thread(import_module, module)
                 missing.pop(name, None)
             return await settle_answer(handler(request))
 

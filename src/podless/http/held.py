@@ -105,7 +105,8 @@ class ClientMemory:
         is_user_over = share.size + size > self._half and not only
         full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
         if is_user_over or (full and not self._make_room(share, size)):
-            self._drop_share(user, share)
+            if not share.size and not share.holders:
+                self._users.pop(user, None)
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
 
     def charge_holder(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
@@ -140,10 +141,6 @@ class ClientMemory:
         """Note that the data of a holder is complete: it stays charged, and is not cut any more."""
         if user in self._users:
             self._users[user].holders.pop(holder, None)
-
-    def _drop_share(self, user: str, share: _UserShare) -> None:
-        if not share.size and not share.holders:
-            self._users.pop(user, None)
 
     def _make_room(self, share: _UserShare, size: int) -> bool:
         """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""

@@ -100,7 +100,6 @@ class Listener:
         return port
 
     def _accept_connections(self, listening: socket.socket) -> None:
-        """Accept pending connections."""
         loop = asyncio.get_running_loop()
         for _ in range(_AT_ONCE):
             try:
@@ -132,20 +131,17 @@ class Listener:
         protocol: Connection | TLSConnection = connection
         if self._context is not None:
             try:
-                protocol = self._start_tls(connection, self._context)
-            except Exception as error:
+                protocol = TLSConnection(
+                    connection, self._context, self._turns, self._limits.handshake_time, self._handle_handshake
+                )
+                self._handshakes[protocol] = None
+            except Exception as error:  # the context is made at the first connection
                 log.error("tls: cannot accept a connection: %s", trace_error(error))
                 accepted.close()
                 return
         task = asyncio.get_running_loop().create_task(self._connect_client(accepted, protocol))
         self._beginning.add(task)
         task.add_done_callback(self._beginning.discard)
-
-    def _start_tls(self, connection: Connection, context: ssl.SSLContext) -> TLSConnection:
-        """Return a TLS connection. Raises the errors of making a context."""
-        protocol = TLSConnection(connection, context, self._turns, self._limits.handshake_time, self._handle_handshake)
-        self._handshakes[protocol] = None
-        return protocol
 
     def _handle_handshake(self, secure: TLSConnection) -> None:
         self._handshakes.pop(secure, None)

@@ -173,14 +173,12 @@ def _make_frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, b
 
 
 def _replace_items(text: bytes, name: str, items: Iterable[Any]) -> Object:
-    """Return a decoded list with its items replaced."""
     listed: Object = serializer.decode_own(text)
     listed[name] = items
     return listed
 
 
 def _join_pieces(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
-    """Yield JSON in pieces."""
     pieces, size = [head], 0
     comma = False
     for item in items:

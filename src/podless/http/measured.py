@@ -66,8 +66,8 @@ class RequestMetrics:
         if flow is not None and flow.user is request.user and status < _FAILED:
             request.flow = flow.lines
             flow.count += 1
-        else:
-            self._find_flow(request, status, flow)
+        elif self.flows is not None and status != _REFUSED:  # the user is known
+            request.flow = self.flows.find_flow(request, flow)
         times.observe_seconds(took)
         if isinstance(answer, Response):
             if 0 <= answer.size <= SLOW:
@@ -85,11 +85,6 @@ class RequestMetrics:
             return labels, times, counts, None
         figures = self._sorts[key] = labels, times, counts, Flow()
         return figures
-
-    def _find_flow(self, request: HTTPRequest, status: int, flow: Flow | None) -> None:
-        """Set the flow headers of a request whose user is known."""
-        if self.flows is not None and status != _REFUSED:
-            request.flow = self.flows.find_flow(request, flow)
 
     def _find_figures(self, request: HTTPRequest, status: int) -> _Figures:
         labels = _label_request(request.info.attributes, request)
@@ -160,7 +155,6 @@ def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
 
 
 def _is_apply(request: HTTPRequest) -> bool:
-    """Return whether a patch is a server-side apply."""
     return request.headers.get("content-type", "").startswith(_APPLY)
 
 

@@ -135,12 +135,12 @@ def _list_process(started: float) -> Samples:
     """Return the process metrics of Prometheus' clients. Values that the system does not report are left out."""
     import platform  # imported late: it takes 0.1 MB, and many servers are never asked
 
-    version = sys.version_info
+    version, resident = sys.version_info, _read_pages(1)
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
     samples: dict[str, list[Sample]] = {
         "process_start_time_seconds": [((), started)],
         "process_cpu_seconds_total": [((), system.read_usage().cpu)],
-        "process_resident_memory_bytes": [((), _read_resident())],
+        "process_resident_memory_bytes": [((), system.read_usage().memory if resident is None else resident)],
         "process_virtual_memory_bytes": [((), size)] if (size := _read_pages(0)) else [],
         "process_open_fds": [((), files)] if (files := _open_files()) else [],
         "process_max_fds": [((), files)] if (files := system.read_file_limit()) else [],
@@ -157,12 +157,6 @@ _COLLECTOR = {
     "python_gc_objects_collected_total": "collected",
     "python_gc_objects_uncollectable_total": "uncollectable",
 }
-
-
-def _read_resident() -> int:
-    """Return the bytes of memory in use, or the maximum so far if the system does not report it."""
-    resident = _read_pages(1)
-    return system.read_usage().memory if resident is None else resident
 
 
 def _read_pages(column: int) -> int | None:

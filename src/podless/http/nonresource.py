@@ -228,7 +228,7 @@ class NonResourcePaths:
         body, tag = document
         answer = _answer_tagged(request, body, tag, form.version)
         if answer.chunks and (form.media != negotiate.JSON or form.pretty):
-            result = await self._off_loop.run(len(body), _convert_document, body, form)
+            result = await self._off_loop.run(len(body), lambda: _render_document(serializer.decode_json(body), form))
             return Response(200, result.chunks, result.media + _AGGREGATED % form.version.encode(), answer.headers)
         return answer
 
@@ -240,10 +240,6 @@ def _encode_aggregated(registry: Registry, core: bool, version: str) -> tuple[by
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
     charge(_CALL_CHARGE)
     return body, hashlib.sha512(body).hexdigest().upper()
-
-
-def _convert_document(body: bytes, form: negotiate.AnswerForm) -> Response:
-    return _render_document(serializer.decode_json(body), form)
 
 
 def _answer_tagged(request: HTTPRequest, body: bytes, tag: str, version: str) -> Response:

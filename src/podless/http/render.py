@@ -50,7 +50,9 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
         return answer
     body: Sequence[bytes] | ListBody | LazyBody
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
-        return Response(200, _render_pieces(call, outcome, form, row_cache), form.media.encode())
+        _refuse_partial(call, form)
+        include = included_part(call) if form.target == "Table" else ""
+        return Response(200, lists.list_pieces(call, outcome, form, row_cache, include), form.media.encode())
     if isinstance(outcome, AnswerDocument):
         if outcome.may_be_long and not form.target and (size := serializer.measure_long(outcome.obj)):
             return Response(outcome.code, _document_pieces(outcome.obj, form, size), form.media.encode())
@@ -271,12 +273,6 @@ def _encode_table(
     return table.encode_table(layout, row, metadata, form.version)
 
 
-def _render_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> LazyBody:
-    """Return a long list that is not sent as stored. Raises NotAcceptable or BadRequest."""
-    _refuse_partial(call, form)
-    return lists.list_pieces(call, page, form, row_cache, included_part(call) if form.target == "Table" else "")
-
-
 def _refuse_partial(call: Call, form: AnswerForm) -> None:
     """Raise NotAcceptable if a form for single objects was requested for a list."""
     if form.target == "PartialObjectMetadata":
@@ -319,7 +315,6 @@ def _make_partials(call: Call, page: Many, form: AnswerForm) -> Object:
 
 
 def _render_table(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> ListBody:
-    """Return a list as a Table."""
     rows = list(lists.table_rows(call, page, form, row_cache, included_part(call)))
     head, tail = table.frame_table(
         table.table_layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows

@@ -86,14 +86,11 @@ class RowCache:
                 else:
                     size += len(piece)
                     if table.SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
-                        self._remember_text(piece)
+                        if len(self._texts) >= _TEXTS:
+                            del self._texts[next(iter(self._texts))]
+                        self._texts[piece] = piece
             pieces.append(piece)
         return tuple(pieces), length, size
-
-    def _remember_text(self, text: bytes) -> None:
-        if len(self._texts) >= _TEXTS:
-            del self._texts[next(iter(self._texts))]
-        self._texts[text] = text
 
     def _drop_row(self) -> None:
         """Drop a row, usually the newest: lists are read from the start, so dropping the oldest would lose every row.

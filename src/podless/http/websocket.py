@@ -131,10 +131,8 @@ class WebSocketReader:
         head = self._head
         if len(head) < 2:
             return 2 - len(head)
-        return 2 + self._extended_size() + 4 * (head[1] >> 7) - len(head)
-
-    def _extended_size(self) -> int:
-        return {126: 2, 127: 8}.get(self._head[1] & 0x7F, 0)
+        extended_size = {126: 2, 127: 8}.get(head[1] & 0x7F, 0)
+        return 2 + extended_size + 4 * (head[1] >> 7) - len(head)
 
     def _begin_frame(self, talker: ControlHandler) -> None:
         head, self._head = self._head, bytearray()

@@ -222,7 +222,6 @@ def _response_kind(kind: Kind, response: Document, gv: Document) -> Document:
 
 
 def _replace_type(struct: Struct, name: str, kind: GoType) -> Struct:
-    """Return a struct with another type for one field."""
     return Struct(
         struct.name,
         lambda: tuple(replace(field, type=kind) if field.name == name else field for field in struct.declared_fields),

@@ -138,7 +138,7 @@ def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | A
         return Age(path.first)
     if kind == "string":
         return functools.partial(_string_cell, path)
-    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _empty_cell), path)
+    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, lambda _: None), path)
 
 
 def _string_cell(path: jsonpath.JSONPath, obj: Any) -> str | None:
@@ -164,10 +164,6 @@ def _number_cell(value: Any) -> int | float | None:
 
 def _boolean_cell(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
-
-
-def _empty_cell(value: Any) -> None:
-    return None
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {

@@ -123,12 +123,8 @@ def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
     draft = _draft.get()
     if draft is None:
         return table
-    private: dict[Any, Any] = draft.make_value(_publish_nothing, table, "own", dict, False)
+    private: dict[Any, Any] = draft.make_value(lambda *_: None, table, "own", dict, False)
     return private
-
-
-def _publish_nothing(holder: Any, key: Any, value: Any) -> None:
-    """Publish nothing: private tables end with their work."""
 
 
 def fill_attribute(holder: Any, name: str, make: Callable[[], T]) -> T:

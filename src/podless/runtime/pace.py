@@ -57,7 +57,9 @@ class Pace:
             queue.appendleft(work)
         else:
             queue.append(work)
-        self._schedule_turn()
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._run_turn)
 
     async def wait_turn(self, user: str) -> None:
         """Wait for this user's next turn, which is enough for some milliseconds of work."""
@@ -88,11 +90,6 @@ class Pace:
     def slice_iterator(self, source: Iterator[T]) -> SlicedIterator[T]:
         """Return a puller that makes the items of an iterator in slices."""
         return SlicedIterator(self._slices, source)
-
-    def _schedule_turn(self) -> None:
-        if not self._due:
-            self._due = True
-            asyncio.get_running_loop().call_soon(self._run_turn)
 
     def _run_turn(self) -> None:
         self._due = False

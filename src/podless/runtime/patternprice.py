@@ -137,7 +137,8 @@ def price_pattern(pattern: str) -> float:
         elif text == "[":
             break  # unclosed, so the pattern is invalid
         elif sort not in ("flags", "close"):
-            branch.add_item(_unescape_token(sort, text), _estimate_item(str(sort), text, letter))
+            item = text[1] if sort == "escape" and not text[1].isalnum() else text  # without the backslash
+            branch.add_item(item, _estimate_item(str(sort), text, letter))
         if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MAX_PRICE:
             break
     depth = 0
@@ -176,11 +177,6 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     other_atoms += sum(1 for _ in _ATOMS.finditer(each(match["after"])))
     text = f"^{match['before']}*{match['after']}$"
     return text, other_atoms + minimum, None if maximum is None else other_atoms + maximum
-
-
-def _unescape_token(token: str | None, text: str) -> str:
-    """Return the text of an item, without the backslash of an escaped punctuation character."""
-    return text[1] if token == "escape" and not text[1].isalnum() else text
 
 
 def _parse_repeat(text: str, minimum: str | None, maximum: str | None) -> tuple[int, int]:

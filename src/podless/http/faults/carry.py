@@ -162,7 +162,6 @@ class FaultySink:
         return Stream(start_stream, answer.media, answer.headers)
 
     def _handle_end(self) -> None:
-        """Stop at the end of the stream."""
         self._finished = True
         self._delayed.clear()
         if self._timer is not None:
@@ -237,12 +236,9 @@ class FaultySink:
         if self._remaining == 0:
             self._finished = True
             if fault.expire_after is not None:
-                changed.append(self._expired_event())
+                status = Expired("too old resource version: 1 (2)").status()
+                changed.append(error_event(status, binary=frames is PROTOBUF_FRAMES))
         return b"".join(changed)
-
-    def _expired_event(self) -> bytes:
-        status = Expired("too old resource version: 1 (2)").status()
-        return error_event(status, binary=self._frames is PROTOBUF_FRAMES)
 
 
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:

@@ -123,7 +123,7 @@ class InjectedFault:
 
     def matches_request(self, request: HTTPRequest, kinds: Kinds) -> bool:
         """Return whether the request matches."""
-        attr = request.info.attributes
+        attr, agent = request.info.attributes, request.headers.get("user-agent", "")
         if self.webhook or bool(attr.resource) is bool(self.path):
             return False
         return (
@@ -137,11 +137,9 @@ class InjectedFault:
             and _matches_pattern(self.namespace, attr.namespace)
             and _matches_pattern(self.name, attr.name)
             and _matches_pattern(self.user, request.user.name)
-            and self._is_agent(request.headers.get("user-agent", ""))
+            and agent.startswith(self.agent)
+            and not (self.spared_agent and agent.startswith(self.spared_agent))
         )
-
-    def _is_agent(self, agent: str) -> bool:
-        return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
     def draw_failure(self, key: str) -> bool:
         """Count a matching request, and return whether it fails. key: a key of the request, such as verb and object.

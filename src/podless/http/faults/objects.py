@@ -165,7 +165,6 @@ class FaultObjects(Controller):
             self._scripted.put_fault(fault.fault.label, None)
 
     def _put_in_force(self, entry: Entry) -> None:
-        """Put a Fault in force."""
         obj = entry.decode()
         metadata, active = obj["metadata"], self._active.get(entry.key)
         if active is None or (active.uid, active.generation) != (metadata["uid"], metadata["generation"]):

@@ -239,7 +239,6 @@ class _ComponentCollector:
         return _SCALARS[kind.go]
 
     def _describe_item(self, kind: GoType) -> Schema:
-        """Return the schema of an item of a list or map."""
         shape = self._describe_type(kind)
         if has("PlainItems"):
             return shape
@@ -256,7 +255,6 @@ class _ComponentCollector:
 
 
 def _is_bare(field: Field, struct: str) -> bool:
-    """Return whether a field is only a reference."""
     if (struct, field.name) == ("IngressRule", "http"):
         return has("BareHTTPRules")
     return (struct, field.name) in _BARE
@@ -268,7 +266,6 @@ def _describe_union(discriminator: str, fields: tuple[str, ...]) -> Schema:
 
 
 def _merge_extensions(field: Field, struct: str) -> Schema:
-    """Return a field's merge extensions."""
     extensions: Schema = {}
     if (struct, field.name) == ("Status", "details") and not has("DetailsAreNoList"):
         return {"x-kubernetes-list-type": "atomic"}

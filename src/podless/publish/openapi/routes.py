@@ -277,7 +277,7 @@ class _OperationsWriter:
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
     def _write_operation(self, path: str, route: _Method, sub: str, all_namespaces: bool) -> PathOperation:
-        kind, dialect = self.kind, self.dialect
+        kind, dialect, one = self.kind, self.dialect, f"one {self.kind.kind}"
         declared = kind.find_subresource(sub)
         noun, gvk = self._describe_body(sub, declared.kind if declared is not None else None)
         refs = {
@@ -304,7 +304,7 @@ class _OperationsWriter:
             path=path,
             method=route.method,
             action=route.action,
-            text=self._operation_text(route.verb, sub),
+            text=_TEXTS[route.verb].format(kind=kind.kind, one=f"the {sub} of one {kind.kind}" if sub else one),
             name=self._operation_id(route.verb, sub, all_namespaces),
             tag=self.tag,
             queries=tuple(sorted([*queries, *_path_parameters(path), "pretty"])),
@@ -330,10 +330,6 @@ class _OperationsWriter:
             return SCALE, self.gvk if self.kind.custom else _SCALED
         return self.name(self.kind.kind), self.gvk
 
-    def _operation_text(self, verb: str, sub: str) -> str:
-        kind = self.kind.kind
-        return _TEXTS[verb].format(kind=kind, one=f"the {sub} of one {kind}" if sub else f"one {kind}")
-
     def _operation_id(self, verb: str, sub: str, all_namespaces: bool) -> str:
         kind = self.kind
         scope = "Namespaced" if kind.namespaced and not all_namespaces else ""
@@ -346,7 +342,6 @@ class _OperationsWriter:
 
 
 def _path_parameters(path: str) -> list[str]:
-    """Return the parameters in a path."""
     descriptions = {"name": "name", "namespace": "namespace", "path": "path in path"}
     return [key for name, key in descriptions.items() if f"{{{name}}}" in path]
 

@@ -100,7 +100,6 @@ def scale_definitions() -> Document:
 
 
 def _page_paths(operations: Iterable[PathOperation]) -> Document:
-    """Return the paths of pages."""
     return {operation.path: {operation.method: _describe_operation(operation, [], "")} for operation in operations}
 
 

@@ -92,7 +92,6 @@ def path_item(operation: PathOperation) -> Document:
 
 
 def _reachable_components(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the components that the paths lead to."""
     reachable: dict[str, Any] = {}
     pending: list[Any] = [paths]
     while pending:
