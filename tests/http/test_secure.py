@@ -46,7 +46,7 @@ class Socket:
         self.reading = True
 
 
-class Above:
+class Above(asyncio.BufferedProtocol):
     """The client's protocol: keeps what comes in."""
 
     def __init__(self) -> None:

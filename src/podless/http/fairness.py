@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from podless.http.flows import Flows
@@ -18,12 +18,10 @@ from podless.http.limits import Limits
 from podless.http.message import (
     TEXT,
     Answer,
-    EndingSink,
     Handler,
     HTTPRequest,
     Pending,
     Response,
-    Sink,
     Stream,
     settle_answer,
 )
@@ -226,26 +224,12 @@ class PriorityAndFairness:
         if self._watching >= limit or self._watches[user] >= max(limit // 2, 1):
             stream.abandon()
             return self._reject_request(request, "concurrency-limit")
-        start = stream.start
-
-        def start_stream(sink: Sink) -> Callable[[], None]:
-            counted = EndingSink(sink, lambda: self._note_watch_end(user))
-            self._watching += 1
-            self._watches[user] += 1
-            stop = start(counted)
-
-            def end_stream() -> None:
-                counted.report_end()
-                stop()
-
-            return end_stream
-
-        stream.start = start_stream
+        stream.follow(partial(self._note_watch, user, 1), partial(self._note_watch, user, -1))
         return stream
 
-    def _note_watch_end(self, user: str) -> None:
-        self._watching -= 1
-        self._watches[user] -= 1
+    def _note_watch(self, user: str, count: int) -> None:
+        self._watching += count
+        self._watches[user] += count
         if not self._watches[user]:
             del self._watches[user]
 

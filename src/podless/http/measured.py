@@ -13,12 +13,9 @@ from podless.http.info import name_scope
 from podless.http.message import (
     SLOW,
     Answer,
-    EndingSink,
     HTTPRequest,
     NoAnswer,
     Response,
-    Sink,
-    Stream,
 )
 from podless.runtime.histogram import Histogram
 
@@ -76,7 +73,9 @@ class RequestMetrics:
                 request.settle = partial(_count_status, counts, request.settle)
             return answer
         counts[status] += 1
-        return answer if isinstance(answer, NoAnswer) else self._count_watch(labels, answer)
+        if not isinstance(answer, NoAnswer):
+            answer.follow(lambda: self.watches.update((labels,)), lambda: self.watches.subtract((labels,)))
+        return answer
 
     def _find_sort(self, request: HTTPRequest, status: int, key: str) -> _Sort:
         """Return the figures of a request, and keep them by its key unless that is ""."""
@@ -94,23 +93,6 @@ class RequestMetrics:
                 labels = _OTHER_LABELS
             figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), defaultdict(int)))
         return figures
-
-    def _count_watch(self, sort: _Labels, answer: Stream) -> Stream:
-        """Return a stream that counts as an open watch until it ends."""
-        start = answer.start
-
-        def start_stream(sink: Sink) -> Callable[[], None]:
-            self.watches[sort] += 1
-            ended = EndingSink(sink, lambda: self.watches.subtract((sort,)))
-            stop = start(ended)
-
-            def end_stream() -> None:
-                ended.report_end()
-                stop()
-
-            return end_stream
-
-        return Stream(start_stream, answer.media, answer.headers)
 
     def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""

@@ -227,8 +227,8 @@ class Sink(Protocol):
         """End the answer in order."""
 
 
-class EndingSink:
-    """A sink that calls a function at the end of its stream. Code that stops the stream must call `report_end`, too."""
+class _EndingSink:
+    """A sink that calls a function at the end of its stream, at most once."""
 
     __slots__ = ("_on_end", "_sink", "send", "send_initial")
 
@@ -239,13 +239,11 @@ class EndingSink:
         self.send_initial = sink.send_initial
 
     def report_end(self) -> None:
-        """Call the function, at most once."""
         if self._on_end is not None:
             self._on_end()
             self._on_end = None
 
     def end(self) -> None:
-        """End the answer in order."""
         self.report_end()
         self._sink.end()
 
@@ -279,6 +277,23 @@ class Stream:
         self.start = start
         self.media = media
         self.headers = headers
+
+    def follow(self, on_start: Callable[[], None], on_end: Callable[[], None]) -> None:
+        """Call functions when the stream starts, and once when it ends or is stopped."""
+        start = self.start
+
+        def start_stream(sink: Sink) -> Callable[[], None]:
+            on_start()
+            ending = _EndingSink(sink, on_end)
+            stop = start(ending)
+
+            def stop_stream() -> None:
+                ending.report_end()
+                stop()
+
+            return stop_stream
+
+        self.start = start_stream
 
     def abandon(self) -> None:
         """Release a stream that is not sent."""

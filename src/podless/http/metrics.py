@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from podless.cache.cache import Cache
 from podless.http.families import Sample, render_family
@@ -23,21 +23,12 @@ from podless.runtime import clock, system
 from podless.runtime.watchdog import Watchdog
 from podless.store import Store
 
+if TYPE_CHECKING:
+    from podless.http.audit.backend import Backend
+
 _TOGETHER = 512  # lines that are sent together
 Samples = Mapping[str, list[Sample]]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-
-
-class AuditCounts(Protocol):
-    """The audit log's counts since the start."""
-
-    @property
-    def events(self) -> int:
-        """The number of events since the start."""
-
-    @property
-    def dropped(self) -> int:
-        """The number of events that were not written."""
 
 
 class Metrics:
@@ -52,7 +43,7 @@ class Metrics:
         turns: FairQueue,
         measured: RequestMetrics,
         store: Store,
-        audit: AuditCounts | None = None,
+        audit: Backend | None = None,
     ) -> None:
         self._cache = cache
         self._registry = registry

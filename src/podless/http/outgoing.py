@@ -39,14 +39,13 @@ class OutgoingAnswers:
     """
 
     __slots__ = (
-        "_buffered", "_limits", "_loop", "_memory", "_pace", "_sink", "clock", "since", "transport", "user",
-        "writable",
+        "_buffered", "_loop", "_sink", "clock", "limits", "memory", "pace", "since", "transport", "user", "writable",
     )  # fmt: skip
 
     def __init__(self, memory: ClientMemory, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
-        self._memory = memory
-        self._pace = pace
-        self._limits = limits
+        self.memory = memory
+        self.pace = pace
+        self.limits = limits
         self._loop = asyncio.get_running_loop()
         self._sink: StreamSink | None = None
         self._buffered = 0  # charged bytes in the transport's buffer
@@ -65,7 +64,7 @@ class OutgoingAnswers:
         """Stop when the client has disconnected."""
         self.transport = _NOWHERE
         self._release_buffered()
-        self._memory.end_read(self)
+        self.memory.end_read(self)
         if self._sink is not None:
             self._sink.drop_pieces()
             self._sink = None
@@ -84,7 +83,7 @@ class OutgoingAnswers:
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
-        if self._memory.charge_holder(self.user, size, ANSWERS, self, alone=True):
+        if self.memory.charge_holder(self.user, size, ANSWERS, self, alone=True):
             self._buffered = size
         else:
             self.cut_off(_FULL)
@@ -102,7 +101,7 @@ class OutgoingAnswers:
     def _release_buffered(self) -> None:
         if self._buffered:
             size, self._buffered = self._buffered, 0
-            self._memory.release_bytes(self.user, size, ANSWERS, self)
+            self.memory.release_bytes(self.user, size, ANSWERS, self)
 
     # answers
 
@@ -122,7 +121,7 @@ class OutgoingAnswers:
         A list of stored bytes has none at the start; `ClientMemory.begin_read` counts objects that are replaced
         meanwhile. One answer is always sent if nothing else is charged.
         """
-        return not answer.own_size or self._memory.charge_holder(self.user, answer.own_size, STREAMS, self, alone=True)
+        return not answer.own_size or self.memory.charge_holder(self.user, answer.own_size, STREAMS, self, alone=True)
 
     def send_body(self, head: bytes, answer: Response, chunked: bool, on_sent: Callable[[], None]) -> None:
         """Send a long, charged body piece by piece as the client reads it. on_sent: called when everything is sent.
@@ -133,7 +132,7 @@ class OutgoingAnswers:
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, on_sent, own_size)
         self.transport.write(head)
         sink.start(
-            self.make_iterator(iter(chunks))
+            self.pace.slice_iterator(iter(chunks))
             if isinstance(chunks, LazyBody)
             else JoinedPieces(sending.slice_chunks(chunks))
         )
@@ -157,41 +156,12 @@ class OutgoingAnswers:
     def end_stream(self) -> None:
         """Note that the stream has ended."""
         self._sink = None
-        self._memory.end_read(self)
-
-    def charge_stream(self, size: int) -> bool:
-        """Charge the bytes that a stream holds for a slow client. Returns False if there is no room."""
-        return self._memory.charge_holder(self.user, size, STREAMS, self)
-
-    def release_stream(self, size: int) -> None:
-        """Take bytes of a stream off the account."""
-        self._memory.release_bytes(self.user, size, STREAMS, self)
-
-    def begin_read(self) -> None:
-        """Note that the stream starts to read the present states."""
-        self._memory.begin_read(self)
-
-    def reach_now(self) -> None:
-        """Note that the stream has reached live changes."""
-        self._memory.end_read(self)
-
-    @property
-    def max_unread(self) -> int:
-        """The maximum of unread bytes of a stream's client."""
-        return self._limits.buffer
-
-    def make_iterator(self, pieces: Iterator[Piece]) -> SlicedIterator[Piece]:
-        """Return a puller for pieces that are made in slices."""
-        return self._pace.slice_iterator(pieces)
-
-    def run_soon(self, work: Callable[[], float | None], *, first: bool = False) -> None:
-        """Run work at this user's next turn. first: before the user's other work."""
-        self._pace.run_soon(self.user, work, first=first)
+        self.memory.end_read(self)
 
     def write_piece(self, data: Piece) -> None:
         """Send a piece. It is charged if the client has stopped reading since the piece was begun."""
         if self.writable is not None:
-            if not self._memory.charge_holder(self.user, len(data), ANSWERS, self, alone=True):
+            if not self.memory.charge_holder(self.user, len(data), ANSWERS, self, alone=True):
                 self.cut_off(_FULL)
                 return
             self._buffered += len(data)
@@ -226,10 +196,10 @@ class StreamSink(Sink):
         if self._source is None and not self._waiting and out.writable is None:
             out.transport.write(self._wrap(data))
             return True
-        if self._size + len(data) > out.max_unread:
+        if self._size + len(data) > out.limits.buffer:
             out.cut_off("the client reads a watch too slowly")
             return False
-        if not out.charge_stream(len(data)):
+        if not out.memory.charge_holder(out.user, len(data), STREAMS, out):
             out.cut_off(_FULL)
             return False
         self._waiting.append(data)
@@ -238,19 +208,19 @@ class StreamSink(Sink):
 
     def send_initial(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first; each is produced when the client has read the ones before."""
-        self.start(self._out.make_iterator(pieces))
+        self.start(self._out.pace.slice_iterator(pieces))
 
     def start(self, source: SlicedIterator[Piece] | JoinedPieces) -> None:
         """Send the pieces of a source first, as `send_initial` does."""
         self._source = source
-        self._out.begin_read()
+        self._out.memory.begin_read(self._out)
         self.send_soon()  # not now: the first pieces of many answers would fill one iteration of the loop
 
     def send_soon(self) -> None:
         """Continue in a later turn of the loop, because the client reads again."""
         if not self._due and (self._source is not None or self._waiting or self._ending):
             self._due = True
-            self._out.run_soon(self._send_next)
+            self._out.pace.run_soon(self._out.user, self._send_next)
 
     def _send_next(self) -> None:
         self._due = False
@@ -262,7 +232,7 @@ class StreamSink(Sink):
                 self._begun = False
             except IncompleteItem:
                 self._begun = self._due = True
-                out.run_soon(self._send_next, first=True)
+                out.pace.run_soon(out.user, self._send_next, first=True)
                 return
             except Exception as error:
                 log.error("http: an answer could not be produced: %s", trace_error(error))
@@ -286,12 +256,12 @@ class StreamSink(Sink):
             if piece is not None:
                 return piece
             self._source = None
-            self._out.reach_now()
+            self._out.memory.end_read(self._out)  # from here on it follows live changes
         if not self._waiting:
             return None
         piece = self._waiting.popleft()
         self._size -= len(piece)
-        self._out.release_stream(len(piece))
+        self._release_bytes(len(piece))
         return piece
 
     def end(self) -> None:
@@ -322,4 +292,7 @@ class StreamSink(Sink):
     def _release_charge(self) -> None:
         size, self._size, self._own_size = self._size + self._own_size, 0, 0
         if size:
-            self._out.release_stream(size)
+            self._release_bytes(size)
+
+    def _release_bytes(self, size: int) -> None:
+        self._out.memory.release_bytes(self._out.user, size, STREAMS, self._out)

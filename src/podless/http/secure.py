@@ -14,7 +14,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from podless.http.sending import DiscardingTransport
 
@@ -29,31 +29,6 @@ _SAY = 10.0  # minimum seconds between two log lines about failed handshakes
 _NOT_TLS = "the client sends plain HTTP"
 _NOWHERE = DiscardingTransport()
 _NO_DATA = memoryview(b"")
-
-
-class InnerProtocol(Protocol):
-    """The protocol of the client above TLS, like asyncio.BufferedProtocol."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The handshake is complete."""
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client has disconnected."""
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for the next bytes: always the same one, at least of the requested size."""
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Bytes have arrived."""
-
-    def eof_received(self) -> bool:
-        """The client has sent everything. Returns whether the protocol closes the connection itself, soon."""
-
-    def pause_writing(self) -> None:
-        """The client does not read."""
-
-    def resume_writing(self) -> None:
-        """The client reads again."""
 
 
 class HandshakeQueue:
@@ -108,19 +83,19 @@ class HandshakeQueue:
 class TLSConnection(asyncio.BufferedProtocol):
     """The protocol of a socket, and the transport of the client's connection above it.
 
-    seconds: maximum for the handshake. on_handshake: called with this object when the handshake has succeeded or
-    failed.
+    client: the connection, whose buffer is always the same one. seconds: maximum for the handshake. on_handshake:
+    called with this object when the handshake has succeeded or failed.
     """
 
     def __init__(
         self,
-        client: InnerProtocol,
+        client: asyncio.BufferedProtocol,
         context: ssl.SSLContext,
         handshakes: HandshakeQueue,
         seconds: float,
         on_handshake: Callable[[TLSConnection], object],
     ) -> None:
-        self._client: InnerProtocol | None = client
+        self._client: asyncio.BufferedProtocol | None = client
         self._handshakes = handshakes
         self._on_handshake = on_handshake
         self._raw: asyncio.Transport = _NOWHERE
@@ -209,7 +184,7 @@ class TLSConnection(asyncio.BufferedProtocol):
         self._resume_reading()
         if self._client is not None:
             self._client.connection_made(cast(asyncio.Transport, self))
-            self._into = self._client.get_buffer(_ROOM)
+            self._into = memoryview(self._client.get_buffer(_ROOM))
         if self._in.pending:
             self._read_records()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -27,12 +28,10 @@ from podless.http.info import mask_query
 from podless.http.message import (
     Answer,
     AuditRecord,
-    EndingSink,
     Handler,
     HTTPRequest,
     Pending,
     Response,
-    Sink,
     Stream,
     is_long,
 )
@@ -167,40 +166,19 @@ class Auditor:
             audit.rule = self.policy.find_rule(audit.user, audit.attributes)
         if audit.rule.level == NONE:
             return answer
-        if isinstance(answer, Response):
-            if COMPLETE in audit.rule.omit:
-                return answer
-            if is_long(answer):
-                audit.request.settle = lambda sent: self.write_event(audit, COMPLETE, clock.time(), sent)
-            else:
-                self.write_event(audit, COMPLETE, clock.time(), answer)
-            return answer
-        return self._log_stream(audit, answer)
+        if isinstance(answer, Stream):
+            log_stage = partial(self._log_stage, audit, answer=Response(200))
+            answer.follow(partial(log_stage, STARTED), partial(log_stage, COMPLETE))
+        elif is_long(answer):
+            audit.request.settle = lambda sent: self._log_stage(audit, COMPLETE, sent)
+        else:
+            self._log_stage(audit, COMPLETE, answer)
+        return answer
 
-    def _log_stream(self, audit: AuditContext, answer: Stream) -> Stream:
-        """Return a watch that logs its start and its end."""
+    def _log_stage(self, audit: AuditContext, stage: str, answer: Response) -> None:
         assert audit.rule is not None
-        rule, start = audit.rule, answer.start
-        answer_ok = Response(200)
-
-        def start_stream(sink: Sink) -> Callable[[], None]:
-            if STARTED not in rule.omit:
-                self.write_event(audit, STARTED, clock.time(), answer_ok)
-            ended = EndingSink(sink, lambda: self._log_end(audit, answer_ok))
-            stop = start(ended)
-
-            def end_stream() -> None:
-                ended.report_end()
-                stop()
-
-            return end_stream
-
-        return Stream(start_stream, answer.media, answer.headers)
-
-    def _log_end(self, audit: AuditContext, answer: Response) -> None:
-        assert audit.rule is not None
-        if COMPLETE not in audit.rule.omit:
-            self.write_event(audit, COMPLETE, clock.time(), answer)
+        if stage not in audit.rule.omit:
+            self.write_event(audit, stage, clock.time(), answer)
 
     def write_event(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Write one event to the backend."""
