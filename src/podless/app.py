@@ -23,9 +23,8 @@ from podless.http.flows import Flows
 from podless.http.held import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.measured import RequestMetrics
 from podless.http.message import Handler
-from podless.http.metrics import Metrics
+from podless.http.metrics import Metrics, RequestMetrics
 from podless.http.nonresource import NonResourcePaths
 from podless.http.operations import OperationPaths
 from podless.http.selections import SelectorTable
@@ -385,7 +384,7 @@ class App:
         faults, log = self.faults, self.settings.verbose
         read_only = self.settings.read_only
         if self.settings.console:
-            from podless.auth.issuer import OIDCIssuer
+            from podless.auth.oidc import OIDCIssuer
             from podless.http.console import CodeLogin, Console
 
             provider = self.settings.oidc

@@ -10,7 +10,7 @@ import pytest
 
 from podless import Server
 from podless.auth.access import OIDC
-from podless.auth.issuer import OIDCIssuer, ProviderUnreachable
+from podless.auth.oidc import OIDCIssuer, ProviderUnreachable
 from podless.http.console import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
 from podless.http.message import HTTPRequest
 from tests.auth.provider import Provider

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.http.rows import RowCache
+from podless.http.lists import RowCache
 
 
 def test_a_row_is_found_for_its_state_only() -> None:

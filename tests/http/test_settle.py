@@ -11,8 +11,8 @@ import pytest
 from podless.auth.user import User
 from podless.http.audit import policy
 from podless.http.audit.auditor import Auditor
-from podless.http.measured import RequestMetrics
 from podless.http.message import HTTPRequest, Response
+from podless.http.metrics import RequestMetrics
 from podless.kinds.registry import Registry
 from tests.http.test_connection import serving
 

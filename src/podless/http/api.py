@@ -11,6 +11,7 @@ from podless.fields.managers import find_manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
 from podless.http.info import RequestInfo
+from podless.http.lists import RowCache
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
 from podless.http.nonresource import NonResourcePaths
@@ -22,7 +23,6 @@ from podless.http.render import (
     render_response,
     render_stored_list,
 )
-from podless.http.rows import RowCache
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import SelectorTable
 from podless.http.sending import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer

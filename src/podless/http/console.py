@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from podless.auth.issuer import GrantRejected, OIDCIssuer, ProviderUnreachable
+from podless.auth.oidc import GrantRejected, OIDCIssuer, ProviderUnreachable
 from podless.console import Asset, Links, list_assets, pack_bytes
 from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
 

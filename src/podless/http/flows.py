@@ -62,7 +62,7 @@ class Flow:
 class Flows:
     """Finds the flow of requests. Returns no lines if FlowSchemas are not served.
 
-    A match is cached by user and attributes. A frequent request also has a `Flow`, which needs no lookup (measured.py).
+    A match is cached by user and attributes. A frequent request also has a `Flow`, which needs no lookup (metrics.py).
     A changed schema or level drops both.
     """
 

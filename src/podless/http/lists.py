@@ -1,18 +1,20 @@
-"""Long lists that are not sent as stored: items are made one by one while the list is sent."""
+"""Long lists that are not sent as stored: items are made one by one while the list is sent.
+
+Table rows are cached: the same lists are read again and again, and few objects change in between.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.message import LazyBody
 from podless.http.negotiate import YAML, AnswerForm
-from podless.http.rows import RowCache
 from podless.kinds import view
-from podless.runtime import clock, lazy
+from podless.runtime import clock, lazy, slices
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 else:
     table = lazy.LateModule("podless.publish.table")
 
-
 LONG_LIST = 128  # objects; longer lists are made while they are sent
 _BYTES = 1 << 18  # bytes of all objects together, with the same effect
 _LONG_OBJECT = 1 << 15  # bytes of an object whose metadata is cached
@@ -33,6 +34,93 @@ _ROW_COST = 1 << 10
 _TOGETHER = 64  # maximum items of a piece
 _BYTES_PER_STEP = 64  # bytes per step on the meter, for decoding, encoding and moving
 _MARK = b'\n    "@"\n'  # placeholder for the items in indented JSON
+_MAX_CACHED = 32 << 20  # maximum bytes of all cached rows
+_OLD = 8  # one in 8 dropped rows is the oldest one, see `_drop_row`
+_TEXTS = 256  # cached texts that rows share
+_TEXT = 4096  # maximum bytes of a shared text
+_FIELDS = b'{"f:'  # start of a managedFields entry's fieldsV1
+
+
+class CachedRow(NamedTuple):
+    """A row, and the state it shows. length: its bytes. size: its bytes without the texts shared with other rows."""
+
+    state: Any
+    row: table.Row
+    length: int
+    size: int
+
+
+class RowCache:
+    """Rows by the keys of their objects, each with the state that it shows."""
+
+    def __init__(self, limit: int = _MAX_CACHED) -> None:
+        self._limit = limit
+        self._size = 0
+        self._drop_count = 0
+        self._rows: dict[str, CachedRow] = {}
+        self._making: set[str] = set()  # keys of rows that suspended work is making
+        self._texts: dict[bytes, bytes] = {}  # oldest first
+
+    def find_row(self, key: str, state: Any) -> CachedRow | None:
+        """Return the row of an object in this state, None if it is not cached.
+
+        state: everything that the row depends on except the time, such as the revision.
+        """
+        row = self._rows.get(key)
+        return row if row is not None and row.state == state else None
+
+    def make_row(self, key: str, state: Any, make: Callable[[], table.Row]) -> CachedRow:
+        """Make and cache the row of an object. If another answer is making it, wait for that in slices instead."""
+        while key in self._making and slices.give_turn():
+            earlier = self.find_row(key, state)
+            if earlier is not None:
+                return earlier
+        self._making.add(key)
+        try:
+            row = make()
+        finally:
+            self._making.discard(key)
+        return self.cache_row(key, state, row)
+
+    def cache_row(self, key: str, state: Any, row: table.Row) -> CachedRow:
+        """Cache a row in place of that of an earlier state."""
+        cached = CachedRow(state, *self._share_texts(row))
+        earlier = self._rows.pop(key, None)
+        if earlier is not None:
+            self._size -= earlier.size
+        self._rows[key] = cached
+        self._size += cached.size
+        while self._size > self._limit:
+            self._drop_row()
+        return cached
+
+    def _share_texts(self, row: table.Row) -> tuple[table.Row, int, int]:
+        """Return the row with shared texts, its bytes, and its bytes without those."""
+        pieces: list[bytes | float] = []
+        length, size = 0, 200
+        for piece in row:
+            if isinstance(piece, bytes) and piece:
+                length += len(piece)
+                shared = self._texts.get(piece)
+                if shared is not None:
+                    piece = shared
+                else:
+                    size += len(piece)
+                    if table.SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
+                        if len(self._texts) >= _TEXTS:
+                            del self._texts[next(iter(self._texts))]
+                        self._texts[piece] = piece
+            pieces.append(piece)
+        return tuple(pieces), length, size
+
+    def _drop_row(self) -> None:
+        """Drop a row, usually the newest: lists are read from the start, so dropping the oldest would lose every row.
+
+        One in 8 dropped rows is the oldest, because its object may be deleted.
+        """
+        self._drop_count += 1
+        key = next(iter(self._rows)) if self._drop_count % _OLD == 0 else next(reversed(self._rows))
+        self._size -= self._rows.pop(key).size
 
 
 def is_long(page: Many) -> bool:
@@ -54,20 +142,13 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, i
     """Return the list in its form. row_cache: cached rows. include: the includeObject parameter of tables."""
     if form.target == "Table":
         head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
-
-        def encode_items() -> Iterator[bytes]:
-            return table_rows(call, page, form, row_cache, include)
+        encode_items: Callable[[], Iterator[bytes]] = partial(table_rows, call, page, form, row_cache, include)
     elif form.target:
         head, tail = _make_frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
-
-        def encode_items() -> Iterator[bytes]:
-            return (_encode_partial(call, entry, form, row_cache) for entry in page.entries)
+        encode_items = partial(map, partial(_encode_partial, call, form, row_cache), page.entries)
     else:
         head, tail = _make_frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
-
-        def encode_items() -> Iterator[bytes]:
-            return (_encode_item(call, entry) for entry in page.entries)
-
+        encode_items = partial(map, partial(_encode_item, call), page.entries)
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
         return LazyBody(
@@ -84,7 +165,7 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, i
     return LazyBody(lambda: _join_pieces(head, encode_items(), tail + b"\n"))
 
 
-def _encode_partial(call: Call, entry: Entry, form: AnswerForm, row_cache: RowCache) -> bytes:
+def _encode_partial(call: Call, form: AnswerForm, row_cache: RowCache, entry: Entry) -> bytes:
     """Return the PartialObjectMetadata of an object. That of a long one is cached."""
     kind, version = call.kind, call.version
     key, state = f"{entry.key} metadata", (entry.revision, kind.group, version.name, kind.changed, form.version)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http import lists
+from podless.http.lists import RowCache
 from podless.http.message import LazyBody, ListBody, Response
 from podless.http.negotiate import PLAIN, PROTOBUF, YAML, AnswerForm
-from podless.http.rows import RowCache
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
 from podless.runtime import lazy

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
+from podless.http.lists import RowCache
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, AnswerForm
 from podless.http.render import included_part
-from podless.http.rows import RowCache
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
