@@ -12,13 +12,9 @@ OLD = {"name": "a", "namespace": "d", "uid": "1", "resourceVersion": "5", "creat
 IMMUTABLE = "field is immutable"
 
 
-def check(name: str, prefix: bool) -> list[str]:
-    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)
-
-
 def told(meta: dict[str, Any], namespaced: bool = True) -> list[str]:
     meta = {"name": "a", "namespace": "d"} | meta
-    return [str(error) for error in objectmeta.validate_metadata(meta, namespaced=namespaced, name_check=check)]
+    return [str(error) for error in objectmeta.validate_metadata(meta, namespaced=namespaced, naming=names.SUBDOMAINS)]
 
 
 def told_update(new: dict[str, Any], old: dict[str, Any] = OLD) -> list[str]:

@@ -60,7 +60,7 @@ def test_all_caches_of_the_process_are_listed() -> None:
     assert {
         "podless.meta.selectors.parse_labels",
         "podless.runtime.clock._format_second",
-        "podless.fields.items._of_key",
+        "podless.fields.items._make_keyed_element",
     } <= names
     for cache in CACHES:
         assert cache.size() <= cache.limit <= 10_000, cache.name

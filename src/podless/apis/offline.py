@@ -15,8 +15,7 @@ from podless.kinds import bodies, validation
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Strategy
-from podless.meta import objectmeta
+from podless.meta import names, objectmeta
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError, forbidden
 from podless.runtime import clock
@@ -62,7 +61,7 @@ def define_kind(definition: Object) -> Definition:
     decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
     fill.set_defaults(decoded)
     fill.prepare_create(decoded)
-    errors = objectmeta.validate_metadata(decoded["metadata"], namespaced=False, name_check=Strategy().name_errors)
+    errors = objectmeta.validate_metadata(decoded["metadata"], namespaced=False, naming=names.SUBDOMAINS)
     errors += validate.validate_create(decoded, DefinitionRules())
     warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *schemas.warn_of_formats(decoded)]
     warnings += [] if errors else conversions.warn_of_conversions(decoded)

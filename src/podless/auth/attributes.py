@@ -30,10 +30,9 @@ class Attributes(NamedTuple):
 NO_SNIFF: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
 
 
-class AccessDenied(APIError):
+class AccessDenied(APIError, code=403, reason="Forbidden"):
     """A 403: the user lacks the permission. reason: from the authorizer."""
 
-    code, reason = 403, "Forbidden"
     headers = NO_SNIFF
 
     def __init__(self, user: User, attributes: Attributes, reason: str = "") -> None:

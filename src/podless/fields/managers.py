@@ -36,10 +36,8 @@ _ANCIENT = "ancient-changes"
 _MAX_UPDATES = 10  # maximum separate entries of updates; older ones are merged
 
 
-class ApplyConflict(APIError):
+class ApplyConflict(APIError, code=409, reason="Conflict"):
     """409: an apply would change fields that other managers own."""
-
-    code, reason = 409, "Conflict"
 
     def __init__(self, conflicts: Sequence[tuple[FieldOwner, Path]]) -> None:
         by_owner: dict[FieldOwner, list[Path]] = {}

@@ -6,7 +6,7 @@ no other rules. Methods work on decoded objects; `prepare` methods change them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from podless.codec import gotext
@@ -93,8 +93,7 @@ class ValidationCost(NamedTuple):
 class Strategy(Generic[K]):
     """The rules of kinds of the type K."""
 
-    # functions that validate a name, and a generateName
-    naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
+    naming: names.Naming = names.SUBDOMAINS
     allow_unconditional_update = True  # an update may omit the resourceVersion
     allow_create_on_update = False  # an update creates a missing object
     has_generation = False  # metadata.generation counts changes
@@ -111,10 +110,6 @@ class Strategy(Generic[K]):
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
         """The paths that a status write does not change."""
         return ONLY_SPEC
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Return the errors of a name, or of a generateName if prefix is true."""
-        return self.naming[prefix](name)
 
     def decode(
         self,

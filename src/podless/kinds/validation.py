@@ -160,7 +160,7 @@ def _make_typed(struct: Struct | None, path: Path, make: Callable[[], Any]) -> A
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:
-    errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
+    errors = objectmeta.validate_metadata(metadata, namespaced=placed, naming=kind.strategy.naming)
     return errors + _check_finalizers(kind, metadata) if "finalizers" in metadata else errors
 
 
@@ -168,12 +168,12 @@ def _changed_metadata(
     kind: Kind, strategy: Strategy[Kind], metadata: Object, before: Object, subresource: str, namespaced: bool | None
 ) -> list[FieldError]:
     placed = kind.namespaced if namespaced is None else namespaced
-    errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
+    errors = objectmeta.validate_metadata(metadata, namespaced=placed, naming=names.PATH_SEGMENTS)
     # a real server checks this once for all kinds, and for many kinds again with the kind's rules for names
     rechecks = {"status": strategy.metadata.on_status, "finalize": (0, 1)}
     recheck, changes = rechecks.get(subresource, strategy.metadata.on_update)
     if recheck:
-        errors += recheck * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
+        errors += recheck * objectmeta.validate_metadata(metadata, namespaced=placed, naming=strategy.naming)
     errors += (1 + changes) * objectmeta.validate_update(metadata, before)
     errors += (recheck + changes) * _check_finalizers(kind, metadata)
     return errors
@@ -184,8 +184,3 @@ def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
     if not finalizers or not kind.strategy.metadata.qualified_finalizers:
         return []
     return objectmeta.check_qualified(finalizers, "metadata.finalizers")
-
-
-def _any_name(name: str, prefix: bool) -> list[str]:
-    """Check the name of an existing object only as a path segment."""
-    return names.check_path_prefix(name) if prefix else names.check_path_segment(name)

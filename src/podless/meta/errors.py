@@ -26,25 +26,19 @@ def qualify_resource(resource: str, group: str) -> str:
     return f"{resource}.{group}" if group else resource
 
 
-class BadRequest(APIError):
+class BadRequest(APIError, code=400, reason="BadRequest"):
     """400: the request is malformed."""
 
-    code, reason = 400, "BadRequest"
 
-
-class Unauthorized(APIError):
+class Unauthorized(APIError, code=401, reason="Unauthorized"):
     """401: the request has no valid credentials."""
-
-    code, reason = 401, "Unauthorized"
 
     def __init__(self) -> None:
         super().__init__("Unauthorized")
 
 
-class Forbidden(APIError):
+class Forbidden(APIError, code=403, reason="Forbidden"):
     """403: the object's owner or state does not allow this."""
-
-    code, reason = 403, "Forbidden"
 
     def __init__(self, resource: str, group: str, name: str, reason: str, **details: Any) -> None:
         subject = qualify_resource(resource, group) if resource else "forbidden"
@@ -53,10 +47,8 @@ class Forbidden(APIError):
         super().__init__(f"{subject} is forbidden: {reason}", describe_object(name, group, resource, **details))
 
 
-class NotFound(APIError):
+class NotFound(APIError, code=404, reason="NotFound"):
     """404: the object does not exist."""
-
-    code, reason = 404, "NotFound"
 
     def __init__(self, resource: str, group: str, name: str) -> None:
         super().__init__(
@@ -65,10 +57,8 @@ class NotFound(APIError):
         )
 
 
-class NotServed(APIError):
+class NotServed(APIError, code=404, reason="NotFound"):
     """404: a built-in group has no such resource."""
-
-    code, reason = 404, "NotFound"
 
     def __init__(self) -> None:
         super().__init__("the server could not find the requested resource", {})
@@ -78,52 +68,40 @@ class Plain(APIError):
     """An error whose answer is plain text."""
 
 
-class FilterFailed(Plain):
+class FilterFailed(Plain, code=500):
     """500: a filter before the handlers failed."""
-
-    code = 500
 
     def __init__(self, path: str, text: str) -> None:
         super().__init__(f"Internal Server Error: {gotext.quote(path)}: {text}\n")
 
 
-class NoBackend(Plain):
+class NoBackend(Plain, code=503, reason="ServiceUnavailable"):
     """503: another server has this API, and it is unavailable."""
-
-    code, reason = 503, "ServiceUnavailable"
 
     def __init__(self) -> None:
         super().__init__("service unavailable\n")
 
 
-class PageNotFound(Plain):
+class PageNotFound(Plain, code=404, reason="NotFound"):
     """404: no handler has this path."""
-
-    code, reason = 404, "NotFound"
 
     def __init__(self) -> None:
         super().__init__("404 page not found\n")
 
 
-class MethodNotAllowed(APIError):
+class MethodNotAllowed(APIError, code=405, reason="MethodNotAllowed"):
     """405: the resource does not support the verb."""
-
-    code, reason = 405, "MethodNotAllowed"
 
     def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
         super().__init__(message, {} if details is None else details)
 
 
-class NotAcceptable(APIError):
+class NotAcceptable(APIError, code=406, reason="NotAcceptable"):
     """406: the server offers no form that the client accepts."""
 
-    code, reason = 406, "NotAcceptable"
 
-
-class AlreadyExists(APIError):
+class AlreadyExists(APIError, code=409, reason="AlreadyExists"):
     """409: the name is in use. generated: the object has a generateName."""
-
-    code, reason = 409, "AlreadyExists"
 
     def __init__(self, resource: str, group: str, name: str, *, generated: bool = False) -> None:
         text = f"{qualify_resource(resource, group)} {gotext.quote(name)} already exists"
@@ -134,10 +112,8 @@ class AlreadyExists(APIError):
         super().__init__(text, details)
 
 
-class Conflict(APIError):
+class Conflict(APIError, code=409, reason="Conflict"):
     """409: the object is not in the state that the client expects."""
-
-    code, reason = 409, "Conflict"
 
     def __init__(self, resource: str, group: str, name: str, reason: str) -> None:
         text = f"Operation cannot be fulfilled on {qualify_resource(resource, group)} {gotext.quote(name)}: {reason}"
@@ -147,10 +123,8 @@ class Conflict(APIError):
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-class Expired(APIError):
+class Expired(APIError, code=410, reason="Expired"):
     """410: the requested history is gone. token: continues a list in the present state, "" for none."""
-
-    code, reason = 410, "Expired"
 
     def __init__(self, message: str, token: str = "") -> None:
         super().__init__(message)
@@ -162,22 +136,16 @@ class Expired(APIError):
         return body | {"metadata": {"continue": self.token}} if self.token else body
 
 
-class TooLarge(APIError):
+class TooLarge(APIError, code=413, reason="RequestEntityTooLarge"):
     """413: the body is over the limit."""
 
-    code, reason = 413, "RequestEntityTooLarge"
 
-
-class UnsupportedMediaType(APIError):
+class UnsupportedMediaType(APIError, code=415, reason="UnsupportedMediaType"):
     """415: the server does not support the media type of the body."""
 
-    code, reason = 415, "UnsupportedMediaType"
 
-
-class Invalid(APIError):
+class Invalid(APIError, code=422, reason="Invalid"):
     """422: fields of the object are invalid."""
-
-    code, reason = 422, "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
         self.errors, message, causes = field.summarize_errors(errors)
@@ -185,31 +153,21 @@ class Invalid(APIError):
         super().__init__(text, describe_object(name, group, kind, causes=causes))
 
 
-class Unprocessable(APIError):
+class Unprocessable(APIError, code=422, reason="Invalid"):
     """422: the patch cannot be applied to the object."""
 
-    code, reason = 422, "Invalid"
 
-
-class TooManyRequests(APIError):
+class TooManyRequests(APIError, code=429, reason="TooManyRequests"):
     """429: too many requests; retry later."""
 
-    code, reason = 429, "TooManyRequests"
 
-
-class Internal(APIError):
+class Internal(APIError, code=500, reason=""):
     """500 with a real server's text, for the few requests that a real server answers so."""
 
-    code, reason = 500, ""
 
-
-class Unavailable(APIError):
+class Unavailable(APIError, code=503, reason="ServiceUnavailable"):
     """503: the store does not accept writes, or the server is stopping."""
 
-    code, reason = 503, "ServiceUnavailable"
 
-
-class InsufficientStorage(APIError):
+class InsufficientStorage(APIError, code=507, reason="InsufficientStorage"):
     """507: the disk is full."""
-
-    code, reason = 507, "InsufficientStorage"

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once
 
-# a check of an object's name; True: of a generateName, to which a suffix will be appended
-NameCheck = Callable[[str, bool], list[str]]
+# functions that return the faults of an object's name, and of a generateName, to which a suffix will be appended
+Naming = tuple[Callable[[str], list[str]], Callable[[str], list[str]]]
 
 _ALNUM = "consist of lower case alphanumeric characters"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -258,10 +258,15 @@ def check_path_prefix(value: str) -> list[str]:
     return [f"may not contain '{char}'" for char in "/%" if char in value]
 
 
-# the checks of names and of generateNames, by sort
+def accept_name(value: str) -> list[str]:
+    """Return no faults, for names that are not checked here."""
+    return []
+
+
 SUBDOMAINS = (check_subdomain, check_subdomain_prefix)
 LABELS = (check_label_name, check_label_prefix)
 LABELS_1035 = (check_label_1035, check_label_1035_prefix)
+ANY_NAMES = (accept_name, accept_name)
 PATH_SEGMENTS = (check_path_segment, check_path_prefix)
 
 

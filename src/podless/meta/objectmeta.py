@@ -17,7 +17,7 @@ from podless.codec import gotext
 from podless.codec.gotext import Named
 from podless.meta import field, gvk, names
 from podless.meta.field import FieldError
-from podless.meta.names import NameCheck
+from podless.meta.names import Naming
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
@@ -94,16 +94,16 @@ def salvage_metadata(value: Any, unknown: list[str]) -> Any:
 
 
 def validate_metadata(
-    meta: dict[str, Any], *, namespaced: bool, name_check: NameCheck, path: str = "metadata"
+    meta: dict[str, Any], *, namespaced: bool, naming: Naming, path: str = "metadata"
 ) -> list[FieldError]:
     """Validate the metadata of a new object, whose name has been generated."""
     errors: list[FieldError] = []
     get = meta.get
-    if (prefix := get("generateName")) and (texts := name_check(prefix, True)):
+    if (prefix := get("generateName")) and (texts := naming[True](prefix)):
         errors += field.invalid_details(f"{path}.generateName", prefix, texts)
     if not (name := get("name")):
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
-    elif texts := name_check(name, False):
+    elif texts := naming[False](name):
         errors += field.invalid_details(f"{path}.name", name, texts)
     if (namespace := get("namespace")) or namespaced:
         errors += _validate_namespace(namespace or "", namespaced, f"{path}.namespace")
@@ -124,7 +124,7 @@ def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
 def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
     """Validate the metadata of an object that replaces another.
 
-    A real server checks this once for every kind, with `validate_metadata` and `names.check_path_segment` for the name,
+    A real server checks this once for every kind, with `validate_metadata` and `names.PATH_SEGMENTS` as naming,
     and once more for the kind itself, so it reports these causes twice.
     """
     errors: list[FieldError] = []

@@ -16,6 +16,11 @@ class APIError(Exception):
     reason = "InternalError"
     headers: tuple[tuple[str, str], ...] = ()
 
+    def __init_subclass__(cls, code: int = 0, reason: str | None = None) -> None:
+        """Set the HTTP status and the Status reason of a class of errors, if it names them."""
+        cls.code = code or cls.code
+        cls.reason = cls.reason if reason is None else reason
+
     def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
@@ -38,7 +43,5 @@ class APIError(Exception):
         return body
 
 
-class Timeout(APIError):
+class Timeout(APIError, code=504, reason="Timeout"):
     """504: the request took too long, or the state that it asks for has not been reached."""
-
-    code, reason = 504, "Timeout"

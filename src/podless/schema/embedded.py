@@ -149,7 +149,7 @@ def _validate_metadata(value: Any, path: Path) -> list[FieldError]:
     read.setdefault("name", "fakename")  # an embedded resource, such as a template, needs no name
     namespaced = bool(read.get("namespace"))
     return objectmeta.validate_metadata(
-        read, namespaced=namespaced, name_check=_check_segment, path=field.format_path(path)
+        read, namespaced=namespaced, naming=names.PATH_SEGMENTS, path=field.format_path(path)
     )
 
 
@@ -196,8 +196,3 @@ def _is_qualified_name(key: str) -> bool:
     if not name or not _LABEL.match(name):
         return False
     return not slash or (len(prefix) < 254 and _PREFIX.fullmatch(prefix) is not None)
-
-
-def _check_segment(name: str, prefix: bool) -> list[str]:
-    """Return the errors of an embedded resource's name, which may be any path segment."""
-    return names.check_path_prefix(name) if prefix else names.check_path_segment(name)

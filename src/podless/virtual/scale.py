@@ -414,9 +414,5 @@ def _ignore_managed_fields(scale: Object) -> Object:
 
 def _validate_scale(scale: Object) -> list[FieldError]:
     """Validate a Scale of autoscaling/v1."""
-    errors = objectmeta.validate_metadata(scale["metadata"], namespaced=True, name_check=_name_errors)
+    errors = objectmeta.validate_metadata(scale["metadata"], namespaced=True, naming=names.SUBDOMAINS)
     return [*errors, *checks.validate_nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
-
-
-def _name_errors(name: str, prefix: bool) -> list[str]:
-    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)

@@ -112,8 +112,8 @@ def test_status() -> None:
 
 
 def test_names_are_labels() -> None:
-    assert STATEFUL_SETS.strategy.name_errors("a.b", False) == ["must not contain dots"]
-    assert not STATEFUL_SETS.strategy.name_errors("a-", True)
+    assert STATEFUL_SETS.strategy.naming[False]("a.b") == ["must not contain dots"]
+    assert not STATEFUL_SETS.strategy.naming[True]("a-")
 
 
 @pytest.mark.parametrize("amount", ["1500m", "10Pi"])

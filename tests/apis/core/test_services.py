@@ -138,7 +138,7 @@ def test_ports_are_known_by_number_and_protocol_when_they_are_applied(client: Cl
 
 @pytest.mark.parametrize(("prefix", "good"), [("web-", True), ("1web-", True), ("a.b-", False)])
 def test_a_generated_name_is_a_label(prefix: str, good: bool) -> None:
-    assert (SERVICES.strategy.name_errors(prefix, True) == []) is good
+    assert (SERVICES.strategy.naming[True](prefix) == []) is good
 
 
 def test_what_is_left_out_is_filled_in(client: Client) -> None:

@@ -9,10 +9,10 @@ PARENT = {"resource": "services", "namespace": "default", "name": "web"}
 
 
 def test_names() -> None:
-    assert not IP_ADDRESSES.strategy.name_errors("10.0.0.1", False)
-    assert not IP_ADDRESSES.strategy.name_errors("2001:db8::1", False)
-    assert IP_ADDRESSES.strategy.name_errors("2001:DB8::1", False)
-    assert IP_ADDRESSES.strategy.name_errors("x", False)
+    assert not IP_ADDRESSES.strategy.naming[False]("10.0.0.1")
+    assert not IP_ADDRESSES.strategy.naming[False]("2001:db8::1")
+    assert IP_ADDRESSES.strategy.naming[False]("2001:DB8::1")
+    assert IP_ADDRESSES.strategy.naming[False]("x")
 
 
 def test_they_are_somebodys() -> None:

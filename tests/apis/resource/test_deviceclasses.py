@@ -27,5 +27,5 @@ def test_what_is_told_as_before_may_be_long() -> None:
 
 def test_of_a_prefix_only_the_name_is_checked() -> None:
     strategy = DEVICE_CLASSES.strategy
-    assert not strategy.name_errors("Bad_", True)
-    assert strategy.name_errors("x" * 254, False) == ["must be no more than 253 bytes"]
+    assert not strategy.naming[True]("Bad_")
+    assert strategy.naming[False]("x" * 254) == ["must be no more than 253 bytes"]

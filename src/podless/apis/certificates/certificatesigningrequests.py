@@ -46,11 +46,9 @@ class SigningRequestStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_status=(1, 1))
     reads = ReadPolicy(by_namespace=False)
     sets_certificate = False
+    naming = names.ANY_NAMES
     sets_approval = False
     selects = frozenset({"spec.signerName"})
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return []
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)

@@ -19,11 +19,9 @@ _HIDDEN = "<value omitted>"
 class TrustBundleStrategy(TypedStrategy):
     """Strategy of ClusterTrustBundle. Its name must begin with its signer's, if it has one."""
 
+    naming = names.ANY_NAMES  # the rule depends on the signer; see validate
     allow_unconditional_update = False
     selects = frozenset({"spec.signerName"})
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return []  # the rule depends on the signer; see validate
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         name, spec, before = obj["metadata"]["name"], obj["spec"], old["spec"] if old is not None else None

@@ -21,12 +21,9 @@ class ReplicationControllerStrategy(workloads.ReplicasStrategy):
     checking = ValidationCost(once="UpdatesOnce")
     blank: ClassVar[Object] = {"replicas": 0}
     selects = frozenset({"status.replicas"})
+    naming = (names.check_subdomain, names.accept_name)  # as in kube-apiserver, only a generated name is validated
     counts = COUNTS
     limited_counts = LIMITED_COUNTS
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Validate names as subdomains. As in kube-apiserver, a generateName with a name is not validated."""
-        return [] if prefix else names.check_subdomain(name)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]

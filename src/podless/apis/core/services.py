@@ -6,6 +6,8 @@ Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defa
 
 from __future__ import annotations
 
+from functools import partial
+
 from podless.apis.core import ipfamilies, servicespec
 from podless.apis.core.servicespec import EXTERNAL, HEADLESS, HINTS, OLD_HINTS, is_headless
 from podless.apis.shared.typed import TypedStrategy
@@ -22,9 +24,15 @@ _METADATA, _METADATA_TWICE = MetadataPolicy(on_update=(0, 1)), MetadataPolicy(on
 _SELECTS = frozenset({"spec.clusterIP", "spec.type"})
 
 
+def _check_name(prefix: bool, name: str) -> list[str]:
+    errors = names.LABELS_1035[prefix](name)
+    return names.LABELS[prefix](name) if errors and has("RelaxedServiceNameValidation") else errors
+
+
 class ServiceStrategy(TypedStrategy):
     """Strategy of Service."""
 
+    naming = (partial(_check_name, False), partial(_check_name, True))
     allow_create_on_update = True
     rearranged = True
 
@@ -40,10 +48,6 @@ class ServiceStrategy(TypedStrategy):
 
     def allow_create_on_status(self, verb: str) -> bool:
         return True  # kube-apiserver does not reject it
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        errors = names.LABELS_1035[prefix](name)
-        return names.LABELS[prefix](name) if errors and has("RelaxedServiceNameValidation") else errors
 
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         """Give a Service that is created through its status no IP families and addresses."""

@@ -17,11 +17,8 @@ CLEANUP = "thirdpartyresourcecleanup.extensions"
 class ThirdPartyResourceStrategy(TypedStrategy):
     """Strategy of ThirdPartyResource. A deleted one waits until its objects are deleted."""
 
+    naming = (name_faults, names.check_subdomain_prefix)
     metadata = MetadataPolicy(on_update=(0, 1), drops_namespace=False)
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Require a name that consists of kind and group."""
-        return names.check_subdomain_prefix(name) if prefix else name_faults(name)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         versions, seen = obj.get("versions") or [], set()

@@ -13,8 +13,7 @@ from podless.structs import gostructs
 class IPAddressStrategy(TypedStrategy):
     """Strategy of IPAddress."""
 
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return addresses.find_canonical_faults(name)
+    naming = (addresses.find_canonical_faults, addresses.find_canonical_faults)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         parent, path = obj["spec"].get("parentRef"), "spec.parentRef"

@@ -15,7 +15,7 @@ from podless.runtime.jsonobject import Object
 class DeviceClassStrategy(parts.SelectorStrategy, SpecStrategy):
     """Strategy of DeviceClass."""
 
-    naming = (names.check_long_name, lambda _: [])  # of a generateName, only the generated name is validated
+    naming = (names.check_long_name, names.accept_name)  # of a generateName, only the generated name is validated
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec, before = obj["spec"], old["spec"] if old is not None else {}

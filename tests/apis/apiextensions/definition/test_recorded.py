@@ -32,10 +32,6 @@ def posted() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
                 yield f"{recording['area']}/{recording['name']}-{number}", step["body"], step["expect"]
 
 
-def check(name: str, prefix: bool) -> list[str]:
-    return names.check_subdomain_prefix(name) if prefix else names.check_subdomain(name)
-
-
 def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]] | None:
     """The recorded causes; None where the answer is none of these checks'."""
     if answer.get("kind") == "CustomResourceDefinition":
@@ -110,7 +106,7 @@ def test_refusals_and_defaults_are_those_of_a_real_server() -> None:
         fill.set_defaults(crd)
         fill.prepare_create(crd)
         crd["metadata"].pop("namespace", None)  # the write path does that
-        errors = objectmeta.validate_metadata(crd["metadata"], namespaced=False, name_check=check)
+        errors = objectmeta.validate_metadata(crd["metadata"], namespaced=False, naming=names.SUBDOMAINS)
         errors += validate.validate_create(crd)
         assert sorted((error.reason, error.field, error.body) for error in errors) == wanted, name
         if not wanted and "spec" in expected["body"]:
