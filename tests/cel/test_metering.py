@@ -92,7 +92,7 @@ def matching(texts: list[str]) -> bool:
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The patterns that are compiled meanwhile; none is known from before."""
-    patterns._CACHE.clear()
+    patterns._weights.drop_all()
     made: list[str] = []
     real = parsing.parse_pattern
 
@@ -152,18 +152,18 @@ def test_a_search_that_would_take_long_ends_the_evaluation() -> None:
 
 
 def test_patterns_are_kept_up_to_so_many_bytes_and_go_one_by_one(compiled: list[str]) -> None:
-    kept = patterns._CACHE
+    kept = patterns._weights
     texts = [rf"[a-z]{{0,{200 + place % 90}}}{place}" for place in range(3000)]
     program = compile("p.all(x, 'abcx'.matches(x) || true)", VARIABLES)
     sizes = []
     for text in texts:
         program.evaluate({"p": [text]})
-        sizes.append(len(kept))
-        assert kept.size <= patterns.MAX_CACHE_BYTES
+        sizes.append(len(patterns._patterns))
+        assert kept.weight <= patterns.MAX_CACHE_BYTES
     assert len(compiled) == 3000
     assert sizes[-1] < 3000
     assert all(after >= before - 1 for before, after in itertools.pairwise(sizes))
-    assert kept.size == sum(pattern.weight for pattern in kept._patterns.values())
+    assert kept.weight == sum(pattern.weight for pattern in patterns._patterns.values())
     program.evaluate({"p": [texts[-1]]})
     assert len(compiled) == 3000
 
@@ -171,7 +171,7 @@ def test_patterns_are_kept_up_to_so_many_bytes_and_go_one_by_one(compiled: list[
 def test_what_searches_add_to_a_pattern_counts(compiled: list[str]) -> None:
     program = compile("d.matches(e)", VARIABLES)
     program.evaluate({"d": "x", "e": "[ab]*a[ab]{9}c"})
-    before = patterns._CACHE.size
+    before = patterns._weights.weight
     for _ in range(20):
         program.evaluate({"d": "ab" * 500, "e": "[ab]*a[ab]{9}c"})
-    assert patterns._CACHE.size > before + (1 << 20)
+    assert patterns._weights.weight > before + (1 << 20)

@@ -8,13 +8,13 @@ ends the evaluation like a cost that is too high.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, Final
 
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import StringList
 from podless.codec import patterns
-from podless.runtime import bounded, patternprice
+from podless.runtime import patternprice
+from podless.runtime.bounded import WeightAccount
 from podless.runtime.meter import ALLOWANCE, charge
 
 MAX_CACHE_BYTES: Final = 64 << 20  # maximum bytes of all cached patterns
@@ -23,13 +23,12 @@ _NANOS_PER_STEP = 250  # nanoseconds of one step
 # maximum product of the characters of a text and the instructions of a pattern, at most 12 ns each
 MAX_SEARCH: Final = 10_000_000
 _NANOS_PER_UNIT = 2  # nanoseconds of each product unit that are charged to the allowance
-_INSTRUCTION_BYTES, _PATTERN_BYTES = (
-    96,
-    8192,
-)  # measured bytes of an instruction, and of a pattern besides its instructions
+# measured bytes of an instruction, and of a pattern besides its instructions
+_INSTRUCTION_BYTES, _PATTERN_BYTES = 96, 8192
 _BYTES_PER_CHARACTER = 256  # bytes that a search can add to a pattern for each character
 _MAX_GROWTH = 8 << 20  # maximum bytes that searches add to a pattern: the max_mem of RE2
 _GROWTH_STEP = 1 << 16  # bytes that are added to the account at a time
+_MATCH_STEPS = 4  # steps for each match
 
 
 class PatternError(EvaluationError):
@@ -66,59 +65,25 @@ class Pattern:
             raise CostExceeded
         self._gain += len(searched) * _BYTES_PER_CHARACTER
         if self._gain > _GROWTH_STEP:
-            _CACHE.add_growth(self, self._gain)
+            if self.weight < _MAX_GROWTH and _patterns.get(self.text) is self:
+                self.weight = min(self.weight + self._gain, _MAX_GROWTH)
+                _weights.set_weight(self, self.weight)
             self._gain = 0
 
-
-class _PatternCache:
-    """A cache of patterns by text, with a limit of bytes. The oldest ones are dropped first."""
-
-    def __init__(self, limit: int) -> None:
-        self._max_bytes = limit
-        self._patterns: dict[str, Pattern] = {}
-        self._lock = Lock()  # the off-loop thread adds patterns, too
-        self.find = self._patterns.get
-        self.size = 0
-
-    def __len__(self) -> int:
-        return len(self._patterns)
-
-    def add_pattern(self, pattern: Pattern) -> None:
-        with self._lock:
-            if pattern.text not in self._patterns:
-                self._patterns[pattern.text] = pattern
-                self._add_weight(pattern.weight)
-
-    def add_growth(self, pattern: Pattern, gain: int) -> None:
-        """Count the growth of a pattern by searches."""
-        with self._lock:
-            gain = min(gain, max(_MAX_GROWTH - pattern.weight, 0))
-            if gain and self._patterns.get(pattern.text) is pattern:
-                pattern.weight += gain
-                self._add_weight(gain)
-
-    def _add_weight(self, weight: int) -> None:
-        self.size += weight
-        while self.size > self._max_bytes:
-            self.size -= self._patterns.pop(next(iter(self._patterns))).weight
-
-    def clear(self) -> None:
-        with self._lock:
-            self._patterns.clear()
-            self.size = 0
+    def drop_value(self, forced: bool = False) -> bool:
+        """Remove the pattern from the cache."""
+        _patterns.pop(self.text, None)
+        return True
 
 
-_CACHE: Final = _PatternCache(MAX_CACHE_BYTES)
-# the number of the smallest possible patterns that fit
-bounded.CACHES.append(
-    bounded.BoundedCache(f"{__name__}.patterns", MAX_CACHE_BYTES // _PATTERN_BYTES, _CACHE.__len__, _CACHE.clear)
-)
+_patterns: Final[dict[str, Pattern]] = {}
+_weights: Final = WeightAccount(f"{__name__}.patterns", _PATTERN_BYTES, MAX_CACHE_BYTES)
 
 
 def _compile_and_cache(text: str, price: float) -> Pattern:
     charge(int(min(price, patternprice.MAX_PRICE)) // _NANOS_PER_STEP)
-    result = Pattern(text)
-    _CACHE.add_pattern(result)
+    result = _patterns.setdefault(text, Pattern(text))
+    _weights.set_weight(result, result.weight)
     return result
 
 
@@ -133,7 +98,7 @@ def make_matcher(text: str) -> Callable[[str], bool]:
 
 
 def _get_valid_pattern(text: str) -> Pattern:
-    result = _CACHE.find(text) or _compile_and_cache(text, patternprice.price_pattern(text))
+    result = _patterns.get(text) or _compile_and_cache(text, patternprice.price_pattern(text))
     if result.fault:
         raise PatternError(result.fault)
     return result
@@ -144,7 +109,7 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
     Raises PatternError, and CostExceeded if the request's allowance is spent.
     """
-    compiled = _CACHE.find(text)
+    compiled = _patterns.get(text)
     if compiled is None:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
@@ -182,9 +147,6 @@ def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
         charge(_MATCH_STEPS)
         matches.append(match.group())
     return matches
-
-
-_MATCH_STEPS = 4  # steps for each match
 
 
 def _compile_legal(text: str, pattern: str) -> Any:
