@@ -107,6 +107,13 @@ class Result:
             lambda text: field.invalid(self.locate_error(path), value, text),
         )
 
+    def add_excess(self, path: Path, count: int, limit: int, noun: str) -> None:
+        """Add the error of a list or object with too many parts."""
+        self.add_error(
+            lambda: f"{field.format_path(path)} in body should have at most {limit} {noun}",
+            lambda text: field.too_many(self.locate_error(path), count, limit),
+        )
+
     def add_error(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
         """Add an error that is identified by its text."""
         text = write()
@@ -152,7 +159,7 @@ class _BranchTally(Result):
         """Count an error."""
         self.count += 1
 
-    add_logic_error = add_plain_error = add_type_error = add_invalid = add_error = put_error = count_error  # type: ignore[assignment]
+    add_logic_error = add_plain_error = add_type_error = add_invalid = add_excess = add_error = put_error = count_error  # type: ignore[assignment]
 
 
 def validate_value(value: Any, node: Node, at: Path = (), pair: ValuePair | None = None) -> list[FieldError]:
@@ -406,10 +413,7 @@ def _check_list(value: list[Any], node: Node, path: Path, result: Result, pair: 
     if min_items is not None and len(value) < min_items:
         result.add_invalid(path, len(value), "in body should have at least %s items", min_items)
     if max_items is not None and len(value) > max_items:
-        result.add_error(
-            lambda: f"{field.format_path(path)} in body should have at most {max_items} items",
-            lambda text: field.too_many(result.locate_error(path), len(value), max_items),
-        )
+        result.add_excess(path, len(value), max_items, "items")
     if raw.get("uniqueItems") and lists.find_repeated(value, exact=True):
         result.add_invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
@@ -421,10 +425,7 @@ def _check_object(value: dict[str, Any], node: Node, path: Path, result: Result,
     if min_properties is not None and len(value) < min_properties:
         result.add_invalid(path, len(value), "in body should have at least %s properties", min_properties)
     if max_properties is not None and len(value) > max_properties:
-        result.add_error(
-            lambda: f"{field.format_path(path)} in body should have at most {max_properties} properties",
-            lambda text: field.too_many(result.locate_error(path), len(value), max_properties),
-        )
+        result.add_excess(path, len(value), max_properties, "properties")
     if node.closed:
         for name in each(value):
             if name not in node.properties and not result.is_full:

@@ -20,9 +20,7 @@ from podless.codec.serializer import has_nulls
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import defaulting, definition, lists
-from podless.schema.callables import NAMES
-from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter
-from podless.schema.expanded import ExpandedDefault, has_valid_default, is_valid
+from podless.schema.emit import CALL, MAX_INLINE, NAMES, PER_STEP, UNDECIDED, StatementWriter
 from podless.schema.mode import Mode, SharedParts
 from podless.schema.node import Node, count_nodes, find_key, note_keys
 from podless.schema.prune import META
@@ -302,9 +300,9 @@ class FunctionWriter(StatementWriter):
             value, size = defaulting.expand_default(child, _LITERAL_BYTES)
         except defaulting.DefaultsTooLarge:  # its copies count their own bytes
             self.weight += CALL
-            expanded = ExpandedDefault(child, self.parts)
+            expanded = defaulting.ExpandedDefault(child, self.parts)
             return f"{self.add_constant('D', expanded.copy_valid if mode.check else expanded.copy)}()"
-        if mode.check and not is_valid(value, child):
+        if mode.check and not defaulting.is_valid(value, child):
             return UNDECIDED
         self.default_bytes += size + name
         return "(not 1)" if value is False else repr(value)
@@ -332,7 +330,7 @@ class FunctionWriter(StatementWriter):
         if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
             names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
             decided = not mode.check or all(
-                has_valid_default(child, _LITERAL_BYTES) for _, child in each(node.defaulted)
+                defaulting.has_valid_default(child, _LITERAL_BYTES) for _, child in each(node.defaulted)
             )
             filled = f"add({var}, {self.add_constant('M', node)})" if decided else UNDECIDED
             self.put_line(indent, f"if not {names} <= {var}.keys(): {filled}")

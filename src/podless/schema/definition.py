@@ -20,41 +20,6 @@ from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
 
-# structural schemas, rule 2: fields in logic (allOf, anyOf, oneOf, not) must also be declared outside of it
-
-
-def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
-    """Return errors for fields that the root's allOf, anyOf, oneOf or not validates without declaring them outside."""
-    errors: list[FieldError] = []
-    _check_logic(schema, schema, path, path, errors)
-    return errors
-
-
-def _check_logic(value: Schema, declared: Schema, at: str, logic_path: str, errors: list[FieldError]) -> None:
-    if value.get("not") is not None:
-        _check_nested(value["not"], declared, at, f"{logic_path}.not", errors)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for index, branch in enumerate(each(value.get(keyword) or ())):
-            _check_nested(branch or {}, declared, at, f"{logic_path}.{keyword}[{index}]", errors)
-
-
-def _check_nested(value: Schema, declared: Schema | None, at: str, logic_path: str, errors: list[FieldError]) -> None:
-    charge(1)
-    if declared is None:
-        errors.append(field.required(at, f"because it is defined in {logic_path}"))
-        return
-    _check_logic(value, declared, at, logic_path, errors)
-    if isinstance(value.get("items"), dict):
-        items = declared.get("items")
-        child = items if isinstance(items, dict) else None
-        _check_nested(value["items"], child, f"{at}.items", f"{logic_path}.items", errors)
-    properties = declared.get("properties") or {}
-    for name, property_schema in each(value.get("properties") or {}).items():
-        step = f".properties[{name}]"
-        child = (properties[name] or {}) if name in properties else None
-        _check_nested(property_schema or {}, child, at + step, logic_path + step, errors)
-
-
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
 MAX_COMPILE_COST = 500_000_000.0
 _AT_ROOT = (
@@ -121,7 +86,7 @@ def estimate_compile_cost(nodes: Iterable[Schema], patterns: Collection[str] = (
 
 def validate_structural(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """Return errors of the rules for structural schemas only, in a real server's order."""
-    errors = invariants.validate_invariants(schema, path, plain) + validate_completeness(schema, path)
+    errors = invariants.validate_invariants(schema, path, plain) + invariants.validate_completeness(schema, path)
     return sorted(errors, key=str)
 
 

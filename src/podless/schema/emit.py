@@ -1,14 +1,15 @@
-"""The lines of generated code: statements, loops with their charge, and checks of single values."""
+"""The lines of generated code: statements, loops with their charge, and checks of single values; and their names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from podless.schema import check, defaulting, formats
-from podless.schema.expanded import CLASSES
+from podless.runtime.meter import charge
+from podless.schema import check, defaulting, embedded, formats, lists
 from podless.schema.mode import Mode
-from podless.schema.node import Node, count_nodes
+from podless.schema.node import CLASSES, Node, count_nodes
+from podless.schema.prune import CONTAINERS, has_unknown_container, holds_containers
 
 _UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
 _SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
@@ -30,6 +31,7 @@ _FEW_ITEMS, _AROUND = 8, 1024
 UNDECIDED = "undecided()"  # in place of a default that is not certainly valid
 # lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
+_BRANCHES_PER_CHARGE = 32  # branches of anyOf and the like between two charges
 _RULES = frozenset((*_GENERAL_KEYWORDS, *_SIZES, *_CONTAINER_KEYWORDS, *_OTHER_KEYWORDS))
 _MORE_THAN_TYPE = _RULES - {"type"}
 
@@ -300,3 +302,50 @@ class StatementWriter:
             conditions = [self.test_fields(branch, var, kind) for branch in node.list_branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(conditions) + ")" if all(conditions) else ""
         return ""
+
+
+class _Compiled(Protocol):
+    """A compiled node: compile.NodeFunction."""
+
+    run: Callable[[Any], bool]
+
+
+def _count_valid(functions: tuple[_Compiled, ...], value: Any, limit: int) -> int:
+    """Return how many functions accept a value; stops at `limit`."""
+    result = 0
+    for index, function in enumerate(functions):
+        if not index % _BRANCHES_PER_CHARGE:
+            charge(_BRANCHES_PER_CHARGE * CALL // PER_STEP)
+        if function.run(value):
+            result += 1
+            if result == limit:
+                break
+    return result
+
+
+def _are_all_valid(functions: tuple[_Compiled, ...], value: Any) -> bool:
+    """Return whether all functions accept a value."""
+    for index, function in enumerate(functions):
+        if not index % _BRANCHES_PER_CHARGE:
+            charge(_BRANCHES_PER_CHARGE * CALL // PER_STEP)
+        if not function.run(value):
+            return False
+    return True
+
+
+# the names that generated code can use
+NAMES: dict[str, Any] = {
+    "CONTAINERS": CONTAINERS,
+    "holds_containers": holds_containers,
+    "has_unknown": has_unknown_container,
+    "unique": lists.are_unique,
+    "resource": embedded.is_clean,
+    "inf": float("inf"),
+    "different": lambda items: not lists.find_repeated(items, exact=True),
+    "charge": charge,
+    "take": defaulting.take_bytes,
+    "undecided": defaulting.leave_undecided,
+    "add": defaulting.add_defaults,
+    "holds": _count_valid,
+    "every": _are_all_valid,
+}

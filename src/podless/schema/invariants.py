@@ -1,7 +1,7 @@
-"""Structural schemas, rules 1, 3 and 4.
+"""The rules of structural schemas.
 
-Rule 1: a type at every level. Rule 3: only validations below allOf, anyOf, oneOf and not. Rule 4: restrictions of
-metadata for name and generateName only.
+Rule 1: a type at every level. Rule 2: fields in logic (allOf, anyOf, oneOf, not) are also declared outside of it.
+Rule 3: only validations in logic. Rule 4: restrictions of metadata for name and generateName only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 
 
 def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
-    """Return the errors of a schema and everything below it. plain: ids of properties to skip."""
+    """Return the errors of rules 1, 3 and 4 in a schema and below it. plain: ids of properties to skip."""
     errors: list[FieldError] = []
     _check_structure(schema, "root", path, errors, plain)
     return errors
@@ -182,3 +182,37 @@ def _check_nested(schema: Schema, path: str, errors: list[FieldError], any_of: b
             errors.append(field.forbidden(f"{path}.{name}", f"must be {requirement} to be structural"))
     if "metadata" in (schema.get("properties") or {}):
         errors.append(field.forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context"))
+
+
+def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
+    """Return errors for fields that the root's allOf, anyOf, oneOf or not validates without declaring them outside."""
+    errors: list[FieldError] = []
+    _require_in_logic(schema, schema, path, path, errors)
+    return errors
+
+
+def _require_in_logic(value: Schema, declared: Schema, at: str, logic_path: str, errors: list[FieldError]) -> None:
+    if value.get("not") is not None:
+        _require_declared(value["not"], declared, at, f"{logic_path}.not", errors)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for index, branch in enumerate(each(value.get(keyword) or ())):
+            _require_declared(branch or {}, declared, at, f"{logic_path}.{keyword}[{index}]", errors)
+
+
+def _require_declared(
+    value: Schema, declared: Schema | None, at: str, logic_path: str, errors: list[FieldError]
+) -> None:
+    charge(1)
+    if declared is None:
+        errors.append(field.required(at, f"because it is defined in {logic_path}"))
+        return
+    _require_in_logic(value, declared, at, logic_path, errors)
+    if isinstance(value.get("items"), dict):
+        items = declared.get("items")
+        child = items if isinstance(items, dict) else None
+        _require_declared(value["items"], child, f"{at}.items", f"{logic_path}.items", errors)
+    properties = declared.get("properties") or {}
+    for name, property_schema in each(value.get("properties") or {}).items():
+        step = f".properties[{name}]"
+        child = (properties[name] or {}) if name in properties else None
+        _require_declared(property_schema or {}, child, at + step, logic_path + step, errors)

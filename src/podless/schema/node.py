@@ -22,6 +22,8 @@ EMPTY: dict[str, Any] = {}
 _NO_KEYS: list[str] = []
 # the types of a node, which nodes share
 _TYPES = {name: (name,) for name in ("object", "array", "string", "integer", "number", "boolean")}
+# the class of a value by its type
+CLASSES = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _INT_OR_STRING = ("integer", "string")
 # keywords that do not affect the walk of a value; the object above it fills in its default
 _ANNOTATIONS = frozenset(("default", "description", "title", "example", "externalDocs"))

@@ -63,8 +63,6 @@ def format_number(value: float) -> str:
     """Return a number as fmt's %v prints it."""
     if isinstance(value, int):
         return str(value)
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
-    if value != value or math.isinf(value):
+    if not math.isfinite(value):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
     return gotext.format_float(value)

@@ -6,7 +6,6 @@ test checks that they find no error there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -14,46 +13,16 @@ from podless.codec import serializer
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
-from podless.schema import formats, regex
+from podless.schema import formats, regex, shape
 
 _SIMPLE_TYPES = frozenset(("boolean", "integer", "number", "object", "string"))  # those that need no other keyword
 _MAX_DEPTH = 50  # deeper parts are left to the walk that checks the depth
 _NODES_PER_CHARGE = 64  # nodes and keywords that are charged together
-
-
-def _is_text(value: Any) -> bool:
-    return value.__class__ is str
-
-
-def _is_count(value: Any) -> bool:
-    return value.__class__ is int
-
-
-def _is_number(value: Any) -> bool:
-    return value.__class__ is int or value.__class__ is float
-
-
-def _is_flag(value: Any) -> bool:
-    return value.__class__ is bool
-
-
-def _are_texts(value: Any) -> bool:
-    return value.__class__ is list and all(item.__class__ is str for item in each(value))
-
-
-# keyword -> function that returns whether its value is valid at any place
-_VALID_ANYWHERE: dict[str, Callable[[Any], bool]] = {
-    "title": _is_text,
-    "maximum": _is_number,
-    "minimum": _is_number,
-    "maxLength": _is_count,
-    "minLength": _is_count,
-    "maxItems": _is_count,
-    "minItems": _is_count,
-    "required": _are_texts,
-    "enum": _are_texts,
-    "nullable": _is_flag,
-}
+# keywords whose value is valid at any place if it has the right JSON type; and those that are lists of texts
+_VALID_ANYWHERE = frozenset(
+    ("title", "maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems", "nullable")
+)
+_TEXT_LISTS = ("required", "enum")
 
 
 def mentions_any(schema: Schema, *texts: bytes) -> bool:
@@ -121,10 +90,10 @@ def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
                 plain_parts.patterns.add(value)
             else:
                 plain = False
-        else:
-            is_valid = _VALID_ANYWHERE.get(name)
-            if is_valid is None or not is_valid(value):
-                plain = False
+        elif name in _TEXT_LISTS:
+            plain = plain and shape.are_texts(value)
+        elif name not in _VALID_ANYWHERE or value.__class__ not in shape.KEYWORD_TYPES[name]:
+            plain = False
     if plain:
         plain_parts.ids.add(id(node))
     return plain

@@ -17,21 +17,24 @@ from podless.schema.errorvalues import is_deeper
 # maximum depth: every walk recurses
 MAX_DEPTH = 150
 
-_STRINGS = ("id", "$schema", "$ref", "description", "type", "format", "title", "pattern")
-_MORE_STRINGS = ("x-kubernetes-list-type", "x-kubernetes-map-type")
-_FLAGS = ("nullable", "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "x-kubernetes-preserve-unknown-fields")
-_MORE_FLAGS = ("x-kubernetes-embedded-resource", "x-kubernetes-int-or-string")
+_STRINGS = (
+    *("id", "$schema", "$ref", "description", "type", "format", "title", "pattern"),
+    *("x-kubernetes-list-type", "x-kubernetes-map-type"),
+)
+_FLAGS = (
+    *("nullable", "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "x-kubernetes-preserve-unknown-fields"),
+    *("x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"),
+)
 _COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties")
-_NUMBERS = ("maximum", "minimum", "multipleOf")
-_MAPS = ("properties", "patternProperties", "definitions", "dependencies")
-_LISTS = ("allOf", "anyOf", "oneOf")
-_TYPES: dict[str, tuple[type, ...]] = (
-    dict.fromkeys(_STRINGS + _MORE_STRINGS, (str,))
-    | dict.fromkeys(_FLAGS + _MORE_FLAGS, (bool,))
+_OBJECTS = ("properties", "patternProperties", "definitions", "dependencies", "externalDocs", "not")
+# keyword -> Python classes of its values
+KEYWORD_TYPES: dict[str, tuple[type, ...]] = (
+    dict.fromkeys(_STRINGS, (str,))
+    | dict.fromkeys(_FLAGS, (bool,))
     | dict.fromkeys(_COUNTS, (int,))
-    | dict.fromkeys(_NUMBERS, (int, float))
-    | dict.fromkeys((*_MAPS, "externalDocs", "not"), (dict,))
-    | dict.fromkeys((*_LISTS, "enum"), (list,))
+    | dict.fromkeys(("maximum", "minimum", "multipleOf"), (int, float))
+    | dict.fromkeys(_OBJECTS, (dict,))
+    | dict.fromkeys(("allOf", "anyOf", "oneOf", "enum"), (list,))
     | {"additionalProperties": (dict, bool), "additionalItems": (dict, bool)}
 )
 _TEXTS = ("required", "x-kubernetes-list-map-keys")
@@ -62,18 +65,23 @@ def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[Fie
 def _check_keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in each(node).items():
-        expected = _TYPES.get(name)
+        expected = KEYWORD_TYPES.get(name)
         if name in ("default", "enum", "example") and is_deeper(value, MAX_DEPTH):
             errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {MAX_DEPTH} levels"))
         if value is None:
             continue
         if expected is not None and value.__class__ not in expected:
             errors.append(field.invalid(f"{path}.{name}", value, f"must be {_NOUNS[expected[0]]}"))
-        elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in each(value))):
+        elif name in _TEXTS and not are_texts(value):
             errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
         elif name == "x-kubernetes-validations":
             errors += _check_rules(value, f"{path}.{name}")
     return errors
+
+
+def are_texts(value: Any) -> bool:
+    """Return whether a JSON value is a list of texts."""
+    return value.__class__ is list and all(item.__class__ is str for item in each(value))
 
 
 def _check_rules(value: Any, path: str) -> list[FieldError]:
