@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from podless.apis.catalog import ALL
 from podless.fields.patches import apply_merge_patch
 from podless.fields.strategic import apply_strategic_patch, make_merge_table
-from podless.plan.threeway import annotate_applied, make_merge_patch, make_strategic_patch, read_last_applied
+from podless.plan.threeway import annotate_applied, make_patch, read_last_applied
 
 STRUCT = next(kind.struct for kind in ALL if kind.plural == "deployments" and kind.struct is not None)
 TABLE = make_merge_table(STRUCT)
@@ -23,20 +23,20 @@ def deployment(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def test_fields_of_others_stay() -> None:
     original, modified = {"spec": {"a": 1, "b": 2}}, {"spec": {"a": 3}}
     current = {"spec": {"a": 1, "b": 2, "c": 4}, "status": {"x": 1}}
-    assert make_merge_patch(original, modified, current) == {"spec": {"a": 3, "b": None}}
+    assert make_patch(original, modified, current, None) == {"spec": {"a": 3, "b": None}}
 
 
 def test_nothing_to_do_is_an_empty_patch() -> None:
-    assert make_merge_patch({"a": 1}, {"a": 1}, {"a": 1, "b": 2}) == {}
+    assert make_patch({"a": 1}, {"a": 1}, {"a": 1, "b": 2}, None) == {}
     one = deployment({"name": "a", "image": "i"})
-    assert make_strategic_patch(one, one, one, STRUCT) == {}
+    assert make_patch(one, one, one, STRUCT) == {}
 
 
 def test_a_container_is_taken_out_by_its_name() -> None:
     old = deployment({"name": "a", "image": "1"}, {"name": "b", "image": "1"})
     new = deployment({"name": "a", "image": "2"})
     live = deployment({"name": "a", "image": "1"}, {"name": "b", "image": "1"}, {"name": "injected", "image": "9"})
-    patch = make_strategic_patch(old, new, live, STRUCT)
+    patch = make_patch(old, new, live, STRUCT)
     containers = patch["spec"]["template"]["spec"]["containers"]
     assert {"name": "b", "$patch": "delete"} in containers
     assert {"name": "a", "image": "2"} in containers
@@ -50,7 +50,7 @@ def test_a_container_is_taken_out_by_its_name() -> None:
 def test_a_strategy_keeps_its_keys() -> None:
     old = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
     new = {"spec": {"strategy": {"type": "Recreate"}}}
-    patch = make_strategic_patch({}, new, old, STRUCT)
+    patch = make_patch({}, new, old, STRUCT)
     assert patch["spec"]["strategy"]["$retainKeys"] == ["type"]
     assert apply_strategic_patch(old, patch, TABLE)["spec"]["strategy"] == {"type": "Recreate"}
 
@@ -76,7 +76,7 @@ objects = st.dictionaries(st.sampled_from("abcd"), values, max_size=4)
 @given(objects, objects)
 def test_the_patched_object_has_all_that_is_wanted(original: dict[str, Any], modified: dict[str, Any]) -> None:
     """Where nobody else writes, an apply makes an object what it is to be."""
-    patch = make_merge_patch(original, modified, original)
+    patch = make_patch(original, modified, original, None)
     assert apply_merge_patch(original, patch) == modified
 
 
@@ -90,5 +90,5 @@ containers = st.lists(
 @given(containers, containers)
 def test_lists_become_what_is_wanted(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> None:
     old, new = deployment(*before), deployment(*after)
-    patch = make_strategic_patch(old, new, old, STRUCT)
+    patch = make_patch(old, new, old, STRUCT)
     assert apply_strategic_patch(old, patch, TABLE) == new

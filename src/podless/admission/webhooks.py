@@ -100,7 +100,7 @@ class LocalHook(Webhook):
         return self._caller.call_hook(client, subject, version)
 
 
-class _WebhookList(Plugin):
+class WebhookList(Plugin):
     """All webhooks of one kind of configuration, sorted by name, and then the hooks of podless.hooks."""
 
     configurations: ClassVar[Kind]
@@ -217,7 +217,7 @@ def _call_error(webhook: Webhook, reason: object) -> APIError:
     return internal_error(f"failed calling {webhook.noun} {gotext.quote(webhook.name)}: {reason}")
 
 
-class ValidatingAdmissionWebhook(_WebhookList):
+class ValidatingAdmissionWebhook(WebhookList):
     """Validating webhooks, called concurrently."""
 
     configurations = VALIDATING_WEBHOOKS
@@ -268,7 +268,7 @@ class ValidatingAdmissionWebhook(_WebhookList):
         return None
 
 
-class MutatingAdmissionWebhook(_WebhookList):
+class MutatingAdmissionWebhook(WebhookList):
     """Mutating webhooks, called one after the other."""
 
     configurations = MUTATING_WEBHOOKS

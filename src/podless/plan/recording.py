@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import Verdict
 from podless.admission.chain import AdmissionChain
 from podless.admission.plugin import Plugin
 from podless.admission.subject import AdmissionSubject
-from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook, Webhook
-from podless.kinds.kind import Kind, Version
+from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook, Webhook, WebhookList
+from podless.kinds.kind import Version
 from podless.meta.field import Path
 from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.dataclass import dataclass
@@ -19,7 +22,6 @@ from podless.runtime.jsonobject import Object
 from podless.schema.node import copy_value
 from podless.verbs.call import API
 
-_HARMLESS = ("None", "NoneOnDryRun")
 _NOT_CALLED = "the plan calls no webhook; --call-webhooks calls it"
 
 
@@ -71,102 +73,50 @@ def _changed_paths(before: Any, after: Any, path: Path) -> set[Path]:
     return {path}
 
 
-class _RecordedPlugin(Plugin):
-    """Records the changes of a plugin."""
+class _PlannedWebhooks(WebhookList):
+    """Webhooks that are called with dryRun, or only recorded."""
 
-    def __init__(self, plugin: Plugin, recorder: Recorder) -> None:
-        self._plugin = plugin
-        self._recorder = recorder
-        self._name = type(plugin).__name__
-        self.builtin = plugin.builtin
-        self.sources = plugin.sources
-
-    @property
-    def is_active(self) -> bool:
-        return self._plugin.is_active
-
-    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return self._plugin.mutates(operation, kind, subresource, namespace)
-
-    async def mutate(self, attr: AdmissionAttributes) -> None:
-        before = copy_value(attr.obj)
-        await self._plugin.mutate(attr)
-        if before is not None and attr.obj is not None and attr.obj != before:
-            self._recorder.note_change(self._name, before, attr.obj)
-
-    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return self._plugin.allocates(operation, kind, subresource)
-
-    async def allocate(self, attr: AdmissionAttributes) -> None:
-        await self._plugin.allocate(attr)
-
-    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return self._plugin.validates(operation, kind, subresource)
-
-    async def validate(self, attr: AdmissionAttributes) -> None:
-        await self._plugin.validate(attr)
-
-
-class _PlannedWebhooks:
-    """The behaviour of both kinds of webhooks in a plan."""
-
+    mutating: ClassVar[bool]
     recorder: Recorder
     call: bool
 
-    def note_concerned(
-        self, webhook: Webhook, subject: AdmissionSubject, *, mutating: bool, called: bool, reason: str = ""
-    ) -> None:
-        """Record that a webhook matches a write."""
-        attr = subject.attr
-        call = WebhookCall(
-            webhook.configuration, webhook.name, mutating, attr.kind.kind, attr.namespace, attr.name, called, reason
-        )
-        if call not in self.recorder.webhooks:
-            self.recorder.webhooks.append(call)
+    async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
+        attr, called = subject.attr, self.call and webhook.harmless
+        reason = "it has side effects" if self.call and not called else ""
+        names = attr.kind.kind, attr.namespace, attr.name
+        record = WebhookCall(webhook.configuration, webhook.name, self.mutating, *names, called, reason)
+        if record not in self.recorder.webhooks:
+            self.recorder.webhooks.append(record)
+        return await super()._call_webhook(webhook, subject, version) if called else Verdict(True)
 
-    def refuses_dry_run(self, webhook: Webhook) -> bool:
-        """Return whether a webhook has side effects, so that it must not be called with dryRun."""
-        return webhook.spec.get("sideEffects") not in _HARMLESS
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        with _dry_run(attr):
+            await super().mutate(attr)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        with _dry_run(attr):
+            await super().validate(attr)
+
+
+@contextmanager
+def _dry_run(attr: AdmissionAttributes) -> Iterator[None]:
+    dry_run, attr.dry_run = attr.dry_run, True
+    try:
+        yield
+    finally:
+        attr.dry_run = dry_run
 
 
 class PlannedMutatingWebhooks(_PlannedWebhooks, MutatingAdmissionWebhook):
-    """Mutating webhooks, which are called with dryRun, or only recorded."""
+    """Mutating webhooks of a plan."""
 
-    async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
-        if not self.call or self.refuses_dry_run(webhook):
-            reason = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=True, called=False, reason=reason)
-            return Verdict(True)
-        self.note_concerned(webhook, subject, mutating=True, called=True)
-        return await super()._call_webhook(webhook, subject, version)
-
-    async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Call the webhooks as in a dry run."""
-        dry_run, attr.dry_run = attr.dry_run, True
-        try:
-            await super().mutate(attr)
-        finally:
-            attr.dry_run = dry_run
+    mutating = True
 
 
 class PlannedValidatingWebhooks(_PlannedWebhooks, ValidatingAdmissionWebhook):
-    """Validating webhooks, which are called with dryRun, or only recorded."""
+    """Validating webhooks of a plan."""
 
-    async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
-        if not self.call or self.refuses_dry_run(webhook):
-            reason = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=False, called=False, reason=reason)
-            return Verdict(True)
-        self.note_concerned(webhook, subject, mutating=False, called=True)
-        return await super()._call_webhook(webhook, subject, version)
-
-    async def validate(self, attr: AdmissionAttributes) -> None:
-        """Call the webhooks as in a dry run."""
-        dry_run, attr.dry_run = attr.dry_run, True
-        try:
-            await super().validate(attr)
-        finally:
-            attr.dry_run = dry_run
+    mutating = False
 
 
 class NoCalls(WebhookClient):
@@ -183,8 +133,7 @@ async def record_admission(api: API, admission: AdmissionChain, recorder: Record
     """Record what a server's plugins do, and call webhooks only if `call_webhooks` is set."""
     if not call_webhooks:
         api.converter.client = NoCalls()
-    plugins: list[Plugin] = []
-    for plugin in admission.plugins:
+    for index, plugin in enumerate(admission.plugins):
         planned: PlannedMutatingWebhooks | PlannedValidatingWebhooks | None = None
         if isinstance(plugin, MutatingAdmissionWebhook):
             planned = PlannedMutatingWebhooks(api, api.authorizer)
@@ -193,10 +142,16 @@ async def record_admission(api: API, admission: AdmissionChain, recorder: Record
         if planned is not None:
             planned.recorder, planned.call = recorder, call_webhooks
             await planned.start()
-        recorded_plugin = planned or plugin
-        plugins.append(
-            _RecordedPlugin(recorded_plugin, recorder)
-            if type(recorded_plugin).mutates is not Plugin.mutates
-            else recorded_plugin
-        )
-    admission.plugins[:] = plugins
+        admission.plugins[index] = chosen = planned or plugin
+        if type(chosen).mutates is not Plugin.mutates:
+            mutate = partial(_record_mutation, chosen.mutate, type(chosen).__name__, recorder)
+            chosen.mutate = mutate  # type: ignore[method-assign]
+
+
+async def _record_mutation(
+    mutate: Callable[[AdmissionAttributes], Awaitable[None]], name: str, recorder: Recorder, attr: AdmissionAttributes
+) -> None:
+    before = copy_value(attr.obj)
+    await mutate(attr)
+    if before is not None and attr.obj is not None and attr.obj != before:
+        recorder.note_change(name, before, attr.obj)

@@ -19,6 +19,18 @@ from podless.structs.structs import Struct
 _ORDER, _DELETE, _RETAIN, _DIRECTIVE = "$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys", "$patch"
 
 
+class _PatchRule(NamedTuple):
+    """How a field is patched. merge: the merge key of a list, "" for plain values, None if the list is replaced."""
+
+    struct: Struct | None
+    merge: str | None
+    replace: bool
+    retain: bool
+
+
+_FREE = _PatchRule(None, None, False, False)
+
+
 def encode_last_applied(obj: Object) -> str:
     """Return kubectl's record of an applied object: its JSON without the annotation that has this record."""
     metadata = dict(obj.get("metadata") or {})
@@ -43,48 +55,18 @@ def read_last_applied(current: Object) -> Object:
     return state if isinstance(state, dict) else {}
 
 
-# JSON merge patches, for custom kinds
+def make_patch(original: Object, modified: Object, current: Object, struct: Struct | None) -> Object:
+    """Return the three-way strategic merge patch of a built-in kind; for a custom kind (None) the JSON merge patch."""
+    if struct is None:  # kubectl leaves nulls out of JSON merge patches
+        original, modified = _drop_nulls(original), _drop_nulls(modified)
+    delta = _diff_maps(current, modified, struct)
+    return _merge_patches(_diff_maps(original, modified, struct, deletions=True), delta, struct)
 
 
-def make_merge_patch(original: Object, modified: Object, current: Object) -> Object:
-    """Return the three-way JSON merge patch."""
-    return _merge_maps(_find_changes(current, modified), _find_deletions(original, modified))
-
-
-def _find_changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
-    """Return the fields to set. Nulls are left out, as kubectl does."""
-    patch: Object = {}
-    for key, value in modified.items():
-        before = current.get(key)
-        if isinstance(value, dict) and isinstance(before, dict):
-            if nested_changes := _find_changes(before, value):
-                patch[key] = nested_changes
-        elif value is not None and (key not in current or not _is_same(before, value)):
-            patch[key] = value
-    return patch
-
-
-def _find_deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
-    """Return nulls for the fields to delete."""
-    patch: Object = {}
-    for key, value in original.items():
-        after = modified.get(key)
-        if key not in modified or (after is None and value is not None):
-            patch[key] = None
-        elif (
-            isinstance(value, dict) and isinstance(after, dict) and (nested_deletions := _find_deletions(value, after))
-        ):
-            patch[key] = nested_deletions
-    return patch
-
-
-def _merge_maps(first: Object, second: Object) -> Object:
-    """Merge two patches. The second one wins."""
-    joined = dict(first)
-    for key, value in second.items():
-        before = joined.get(key)
-        joined[key] = _merge_maps(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return joined
+def _drop_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _drop_nulls(item) for key, item in value.items() if item is not None}
 
 
 def _is_same(first: Any, second: Any) -> bool:
@@ -96,39 +78,6 @@ def _is_same(first: Any, second: Any) -> bool:
         and not isinstance(second, bool)
         and first == second
     )
-
-
-# strategic merge patches, for built-in kinds
-
-
-class _PatchRule(NamedTuple):
-    """How a field is patched. merge: the merge key of a list, "" for plain values, None if the list is replaced."""
-
-    struct: Struct | None
-    merge: str | None
-    replace: bool
-    retain: bool
-
-
-_FREE = _PatchRule(None, None, False, False)
-
-
-class _DiffParts(NamedTuple):
-    """The wanted parts of a difference: changes, deletions, and the order of lists."""
-
-    changes: bool
-    deletions: bool
-    order: bool
-
-
-_DELTA = _DiffParts(changes=True, deletions=False, order=True)
-_DELETIONS = _DiffParts(changes=False, deletions=True, order=False)
-
-
-def make_strategic_patch(original: Object, modified: Object, current: Object, struct: Struct) -> Object:
-    """Return the three-way strategic merge patch of a built-in kind."""
-    delta = _diff_maps(current, modified, struct, _DELTA, retain=False)
-    return _merge_patches(_diff_maps(original, modified, struct, _DELETIONS, retain=False), delta, struct)
 
 
 def _find_rule(struct: Struct | None, name: str) -> _PatchRule:
@@ -149,65 +98,65 @@ def _find_rule(struct: Struct | None, name: str) -> _PatchRule:
 
 
 def _diff_maps(
-    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, scope: _DiffParts, *, retain: bool
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    struct: Struct | None,
+    *,
+    retain: bool = False,
+    deletions: bool = False,
 ) -> Object:
+    """Return the changes and the order of lists; or only the deletions. retain: as the field says."""
     patch: Object = {}
     for key, old in before.items():
         if key not in after:
-            if scope.deletions:
+            if deletions:
                 patch[key] = None
             continue
         new, rule = after[key], _find_rule(struct, key)
         if isinstance(old, dict) and isinstance(new, dict) and not rule.replace:
-            if nested_patch := _diff_maps(old, new, rule.struct, scope, retain=rule.retain):
+            if nested_patch := _diff_maps(old, new, rule.struct, retain=rule.retain, deletions=deletions):
                 patch[key] = nested_patch
         elif isinstance(old, list) and isinstance(new, list) and rule.merge is not None:
-            _diff_lists(patch, key, old, new, rule, scope)
-        elif scope.changes and not _is_same(old, new):
+            _diff_lists(patch, key, old, new, rule, deletions=deletions)
+        elif not deletions and not _is_same(old, new):
             patch[key] = new
-    if scope.changes:
+    if not deletions:
         patch |= {key: value for key, value in after.items() if key not in before}
         if retain and patch:
             patch[_RETAIN] = sorted(after)
     return patch
 
 
-def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, scope: _DiffParts) -> None:
+def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, *, deletions: bool) -> None:
     """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
-    if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
-        if merge:  # the list lacks its merge key; the server reports that
-            if scope.changes and old != new:
-                patch[key] = new
-            return
-        added = [item for item in new if item not in old] if scope.changes else []
-        removed = [item for item in old if item not in new] if scope.deletions else []
-        if added:
-            patch[key] = added
-        if removed:
+    if not merge:
+        if deletions and (removed := [item for item in old if item not in new]):
             patch[_DELETE + key] = removed
-        if scope.order and (added or [item for item in old if item in new] != list(new)):
+        if not deletions and (added := [item for item in new if item not in old]):
+            patch[key] = added
+        if not deletions and [item for item in old if item in new] != new:
             patch[_ORDER + key] = list(new)
         return
-    old_by_key = {_make_key(item[merge]): item for item in old}
+    if any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):  # the server reports that
+        if not deletions and old != new:
+            patch[key] = new
+        return
+    old_keys, new_keys = ([_make_key(item[merge]) for item in items] for items in (old, new))
+    old_by_key = dict(zip(old_keys, old, strict=True))
     changed: list[Any] = []
-    for item in new:
-        before = old_by_key.get(_make_key(item[merge]))
+    for name, item in zip(new_keys, new, strict=True):
+        before = old_by_key.get(name)
         if before is None:
-            if scope.changes:
-                changed.append(item)
-        elif nested_patch := _diff_maps(before, item, rule.struct, scope, retain=rule.retain):
+            changed += [] if deletions else [item]
+        elif nested_patch := _diff_maps(before, item, rule.struct, retain=rule.retain, deletions=deletions):
             changed.append({**nested_patch, merge: item[merge]})
-    new_keys = {_make_key(item[merge]) for item in new}
-    if scope.deletions:
-        changed += [
-            {_DIRECTIVE: "delete", merge: item[merge]} for item in old if _make_key(item[merge]) not in new_keys
-        ]
+    if deletions:
+        gone = [item[merge] for name, item in zip(old_keys, old, strict=True) if name not in new_keys]
+        changed += [{_DIRECTIVE: "delete", merge: value} for value in gone]
     if changed:
         patch[key] = changed
-    if scope.order and (
-        changed or [_make_key(item[merge]) for item in old] != [_make_key(item[merge]) for item in new]
-    ):
+    if not deletions and (changed or old_keys != new_keys):
         patch[_ORDER + key] = [{merge: item[merge]} for item in new]
 
 

@@ -125,10 +125,7 @@ async def _apply_client_side(
         raise Unwritable(f"the annotation {LAST_APPLIED} of the object is no JSON: {error}") from None
     kind = BUILT_IN.get((endpoint.api_version, endpoint.kind))
     struct = kind.struct_of(kind.by_version[endpoint.version]) if kind is not None else None
-    if struct is not None:
-        patch, media = threeway.make_strategic_patch(original, annotated, before, struct), STRATEGIC
-    else:
-        patch, media = threeway.make_merge_patch(original, annotated, before), MERGE
+    patch, media = threeway.make_patch(original, annotated, before, struct), STRATEGIC if struct is not None else MERGE
     if not patch:
         return RequestResult(before, tuple(warned))
     if revision is not None:
