@@ -30,6 +30,8 @@ from bench.record.figure import Figure, Sheet, short
 from bench.serve import creating, patching
 from podless.app import App, Settings
 from podless.http import status
+from podless.http.answering import ListenerState
+from podless.http.held import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, HTTPRequest, Response, Sink, Stream
@@ -148,7 +150,9 @@ class Bare:
     @asynccontextmanager
     async def served(self, context: ssl.SSLContext | None) -> AsyncIterator[Target]:
         """Over the HTTP stack of podless."""
-        listener = Listener(self.handle, status.refuse_bytes, Limits(), context)
+        limits = Limits()
+        shared = ListenerState(self.handle, status.refuse_bytes, limits, ClientMemory(limits.held))
+        listener = Listener(shared, context)
         port = await listener.open("127.0.0.1", 0)
         yield Target("127.0.0.1", port, tls=context is not None)
         await listener.close()

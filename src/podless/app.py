@@ -15,6 +15,7 @@ from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.cluster import Cluster, admin_token, make_store
 from podless.controllers.health import check_controller
 from podless.http import status
+from podless.http.answering import ListenerState
 from podless.http.api import APIHandler
 from podless.http.audit import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
@@ -314,17 +315,17 @@ class App:
         if not listen:
             return
         listens = chain_filters(self._outside, self.handler)
-        self._listener = Listener(
+        shared = ListenerState(
             listens,
             status.refuse_bytes,
             settings.limits,
-            context,
             held,
             cluster.api.pace,
             cluster.api.watchdog,
             make_read_gate(cluster.api),
             self._measured.note_answer,
         )
+        self._listener = Listener(shared, context)
         self._measured.list_unanswered = self._listener.list_unanswered
         bound = await self._listener.open(settings.bind, settings.port)
         self._publish_address(folder, bound, cluster.token, authority)

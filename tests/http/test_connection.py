@@ -16,6 +16,8 @@ import pytest
 from podless.app import App, Settings
 from podless.http import connection, status
 from podless.http import listener as listener_module
+from podless.http.answering import ListenerState
+from podless.http.held import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, Handler, HTTPRequest, Observer, Pending, Response, Sink, Stream
@@ -71,7 +73,9 @@ async def serving(
     observe: Observer = lambda request, answer, took: answer,
     **limits: Any,
 ) -> AsyncIterator[Callable[[], Any]]:
-    listener = Listener(with_status(handler), status.refuse_bytes, Limits(**limits), None, observe=observe)
+    given = Limits(**limits)
+    memory = ClientMemory(given.held)
+    listener = Listener(ListenerState(with_status(handler), status.refuse_bytes, given, memory, observe=observe), None)
     port = await listener.open("127.0.0.1", 0)
     clients: list[Client] = []
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from podless.http import status
+from podless.http.answering import ListenerState
+from podless.http.held import ClientMemory
 from podless.http.info import RequestLine
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -205,11 +207,15 @@ async def hello(port: int) -> int:
     return code
 
 
+def make_listener(limits: Limits, context: ssl.SSLContext) -> Listener:
+    return Listener(ListenerState(echo, status.refuse_bytes, limits, ClientMemory(limits.held)), context)
+
+
 @pytest.mark.parametrize("limits", [{"handshakes": 3}, {"connections": 3}])
 async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
     context: ssl.SSLContext, limits: dict[str, int]
 ) -> None:
-    listener = Listener(echo, status.refuse_bytes, Limits(**limits), context)
+    listener = make_listener(Limits(**limits), context)
     port = await listener.open("127.0.0.1", 0)
     silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
     try:
@@ -223,7 +229,7 @@ async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
 
 
 async def test_a_handshake_has_a_time(context: ssl.SSLContext) -> None:
-    listener = Listener(echo, status.refuse_bytes, Limits(handshake_time=0.05), context)
+    listener = make_listener(Limits(handshake_time=0.05), context)
     port = await listener.open("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:

@@ -1,6 +1,10 @@
 """Impersonation: the Impersonate- headers, and the permissions that they need.
 
-Source: "User impersonation" of the Kubernetes documentation, and recorded answers.
+Constrained impersonation is that of a user for some verbs only. A user needs the permission to impersonate (the verb
+impersonate:MODE on users, groups ... of authentication.k8s.io) and the permission to make the request as the
+impersonated user (impersonate-on:MODE:VERB on the resource). There is one mode for nodes, one for service accounts and
+one for all other users. Source: "User impersonation" and "Constrained impersonation" (KEP 5284) of the Kubernetes
+documentation, and recorded answers.
 """
 
 from __future__ import annotations
@@ -17,14 +21,10 @@ from podless.meta import names
 from podless.meta.errors import BadRequest
 from podless.runtime.release import has
 
-# constrained impersonation: impersonating a user for some verbs only. A user needs the permission to impersonate (the
-# verb impersonate:MODE on users, groups ... of authentication.k8s.io) and the permission to make the request as the
-# impersonated user (impersonate-on:MODE:VERB on the resource). There is one mode for nodes, one for service accounts
-# and one for all other users. Source: "Constrained impersonation" of the Kubernetes documentation (KEP 5284).
-
 _GROUP = "authentication.k8s.io"
 _NODE = "system:node:"
 _NODES = "system:nodes"
+_EXTRA = "impersonate-extra-"
 _CHECK_ALL_FIRST = 4  # with this many groups or extra values, the permission for all of them is checked first
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
@@ -79,10 +79,6 @@ def _is_valid_extra(extra: tuple[str, tuple[str, ...]]) -> bool:
         and all(values)
         and bool(values)
     )
-
-
-_EXTRA = "impersonate-extra-"
-_AUTHENTICATION = "authentication.k8s.io"
 
 
 class NoImpersonatedName(BadRequest):
@@ -153,12 +149,10 @@ def _list_attributes(impersonated: User) -> list[Attributes]:
     else:
         attributes = [Attributes("impersonate", "", "v1", "serviceaccounts", "", *account)]
     if impersonated.uid:
-        attributes.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", impersonated.uid))
+        attributes.append(Attributes("impersonate", _GROUP, "v1", "uids", "", "", impersonated.uid))
     attributes += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in impersonated.groups]
     for key, values in impersonated.extra.items():
-        attributes += [
-            Attributes("impersonate", _AUTHENTICATION, "v1", "userextras", key, "", value) for value in values
-        ]
+        attributes += [Attributes("impersonate", _GROUP, "v1", "userextras", key, "", value) for value in values]
     return attributes
 
 
@@ -178,9 +172,9 @@ def _list_references(user: User) -> Iterator[str]:
         yield f"{{Group  {group}    }}"
     for key, values in user.extra.items():
         for value in values:
-            yield f"{{UserExtra  {value}  {_AUTHENTICATION}/v1  {key}}}"
+            yield f"{{UserExtra  {value}  {_GROUP}/v1  {key}}}"
     if user.uid:
-        yield f"{{UID  {user.uid}  {_AUTHENTICATION}/v1  }}"
+        yield f"{{UID  {user.uid}  {_GROUP}/v1  }}"
 
 
 def _format_values(values: tuple[str, ...]) -> str:

@@ -63,10 +63,10 @@ class ListenerState:
     refuse: Callable[[int, str], Response]  # returns the answer to bytes that are not a request
     limits: Limits
     memory: ClientMemory
-    pace: Pace
-    watchdog: Watchdog
-    gate: Gate | None  # delays complete requests before they are handled
-    observe: Observer  # sees all answers to requests
+    pace: Pace = field(default_factory=Pace)
+    watchdog: Watchdog = field(default_factory=Watchdog)
+    gate: Gate | None = None  # delays complete requests before they are handled
+    observe: Observer = lambda request, answer, seconds: answer  # sees all answers to requests
     connections: set[ConnectionResponder] = field(default_factory=set)
     clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)

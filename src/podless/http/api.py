@@ -12,7 +12,7 @@ from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
 from podless.http.info import RequestInfo
 from podless.http.lists import RowCache
-from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
+from podless.http.message import Answer, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
 from podless.http.nonresource import NonResourcePaths
 from podless.http.render import (
@@ -397,11 +397,10 @@ class APIHandler:
             lease.share_selectors(chosen.labels, chosen.fields)
             watch = Watch(self._api, call, chosen, await self._api.load_collection(call.kind))
             await watch.prepare_initial()
-            stream = WatchStream(
-                self._api, call, watch, negotiate.choose_stream_form(form), self._rows, lease.end_lease
-            ).make_stream()
+            form = negotiate.choose_stream_form(form)
+            stream = WatchStream(self._api, call, watch, form, self._rows, lease.end_lease)
             call.query = {}  # the options are parsed; do not keep long query texts during the watch
-            return stream
+            return Stream(stream.start, watch_media(form))
         except BaseException as error:
             lease.end_lease()
             if watch is not None:

@@ -72,7 +72,7 @@ def list_filters(
         with_imports(api.off_loop),  # import YAML, protobuf and tables before their first use
         *([console] if console is not None else []),  # serve the console's page, which needs no login
         with_request_deadline,  # apply ?timeout=
-        *with_current_state(api),  # wait for the writes of other servers
+        *([with_current_state(api)] if not api.store.prompt else []),  # wait for the writes of other servers
         with_authentication(api.authenticator),  # set the user
         # queue, or reject with 429
         PriorityAndFairness(limits, flows).filter,

@@ -13,7 +13,7 @@ from functools import partial
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache import current
 from podless.cache.current import FreshnessScope
-from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream
+from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.verbs.call import API
 
 _PATHS = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
@@ -57,24 +57,16 @@ def _resume_request(
     go(request)
 
 
-def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
-    """Return the filter, if other servers can write to the store. It stands before all filters that read the state."""
-    return [] if api.store.prompt else [_make_filter(api)]
+def with_current_state(api: API) -> Callable[[Handler], Handler]:
+    """Return the filter for servers that share a store. It stands before all filters that read the state."""
 
-
-def _make_filter(api: API) -> Callable[[Handler], Handler]:
     def wrap_handler(handler: Handler) -> Handler:
         async def handle_later(request: HTTPRequest) -> Answer:
             await api.cache.refresh()
             definitions = api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None and definitions.busy:
                 await definitions.reconcile_all()
-            scope = current.begin_waited()
-            try:
-                answer = handler(request)
-                return answer if isinstance(answer, (Response, Stream)) else await answer
-            finally:
-                scope.ended = True
+            return await settle_answer(handle_in_scope(request))
 
         def handle_in_scope(request: HTTPRequest) -> Answer | Pending:
             scope = current.begin_waited()

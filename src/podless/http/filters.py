@@ -111,7 +111,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
         def pass_on(request: HTTPRequest, user: User) -> Answer | Pending:
             request.sender, request.user = request.user.name, user
             if request.audit is not None:
-                request.audit.set_impersonated(user)
+                request.audit.impersonated = user
             return handler(request)
 
         async def handle_later(request: HTTPRequest, impersonated: User) -> Answer:

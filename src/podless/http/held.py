@@ -47,10 +47,10 @@ class ClientMemory:
     replaced meanwhile.
     """
 
-    __slots__ = ("_charged", "_half", "_limit", "_other_bytes", "_readers", "_users", "cuts", "replaced", "unrequested")
+    __slots__ = ("_charged", "_half", "_other_bytes", "_readers", "_users", "cuts", "limit", "replaced", "unrequested")
 
     def __init__(self, limit: int, replaced: Callable[[], int] = lambda: 0) -> None:
-        self._limit = limit
+        self.limit = limit
         self._half = limit // 2
         self._charged = 0
         self._users: dict[str, _UserShare] = {}
@@ -59,11 +59,6 @@ class ClientMemory:
         self.cuts = 0
         self._other_bytes = {ANSWERS: 0, STREAMS: 0}  # bytes by purpose, without bodies
         self.replaced = replaced
-
-    @property
-    def limit(self) -> int:
-        """The limit of bytes that are held together."""
-        return self._limit
 
     @property
     def total(self) -> int:
@@ -78,7 +73,7 @@ class ClientMemory:
     @property
     def is_crowded(self) -> bool:
         """Whether unrequested bytes have reached their limit."""
-        return self.unrequested > self._limit // 4
+        return self.unrequested > self.limit // 4
 
     def charge_user(
         self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
@@ -103,7 +98,7 @@ class ClientMemory:
         """Make room if bytes exceed a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
         only = alone is not None and share.holders.get(alone, 0) == share.size
         is_user_over = share.size + size > self._half and not only
-        full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
+        full = self._charged + self.unrequested + size > self.limit and not (only and share.size == self._charged)
         if is_user_over or (full and not self._make_room(share, size)):
             if not share.size and not share.holders:
                 self._users.pop(user, None)
@@ -144,7 +139,7 @@ class ClientMemory:
 
     def _make_room(self, share: _UserShare, size: int) -> bool:
         """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""
-        while self._charged + self.unrequested + size > self._limit:
+        while self._charged + self.unrequested + size > self.limit:
             larger = [item for item in self._users.values() if item.holders and item.size > share.size + size]
             if not larger:
                 return False

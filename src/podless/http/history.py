@@ -7,7 +7,8 @@ default server looks like a real one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
@@ -110,23 +111,15 @@ class HistoryAnswers:
         reader = self._open_reader()
         since = gotext.parse_uint(chosen.revision) if chosen.revision.isdigit() else 0
         after = await reader.sequence_of(since or self._api.cache.revision)
-        return LogWatch(self, reader, call, form, chosen, after).make_stream()
+        read_later = partial(self._read_later, reader, call, chosen)
+        return Stream(LogWatch(self._api, reader, read_later, call, form, chosen.timeout or 3600, after).start)
 
-    async def read_later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
+    async def _read_later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired if there are too many."""
         page = await self._read_page(reader, call, chosen, 0, after, _MAX)
         if page.following:
             raise Expired(_TOO_MANY)
         return page.changes[::-1]
-
-    @property
-    def revision(self) -> int:
-        """The newest revision that this server's cache shows."""
-        return self._api.cache.revision
-
-    def add_change_handler(self, handler: Callable[[Any], None]) -> Callable[[], None]:
-        """Call a handler with all changes of the store. The returned function ends this."""
-        return self._api.cache.add_change_handler(handler)
 
     # objects at earlier times
 
@@ -187,40 +180,41 @@ def _read_field(change: Object, name: str) -> str:
 
 
 class LogWatch:
-    """A watch of the log: one task reads new changes whenever the store has changed, and sends them."""
+    """A watch of the log: one task reads new changes whenever the store has changed, and sends them.
+
+    read_later: returns the changes above a sequence number. seconds: until the watch ends.
+    """
 
     def __init__(
         self,
-        history: HistoryAnswers,
+        api: API,
         reader: HistoryReader,
+        read_later: Callable[[int], Awaitable[list[Object]]],
         call: Call,
         form: AnswerForm,
-        chosen: ListOptions,
+        seconds: float,
         after: int,
     ) -> None:
-        self._history, self._reader = history, reader
-        self._call, self._form, self._chosen = call, form, chosen
-        self._after = after
+        self._cache, self._reader, self._read_later = api.cache, reader, read_later
+        self._call, self._form = call, form
+        self._seconds, self._after = seconds, after
         self._changed = asyncio.Event()
         self._headed = False
         self._task: asyncio.Task[None] | None = None
         self._leave: Callable[[], None] = lambda: None
         self._timer: asyncio.TimerHandle | None = None
 
-    def make_stream(self) -> Stream:
-        """Return the answer."""
-        return Stream(self._start_stream)
-
-    def _start_stream(self, sink: Sink) -> Callable[[], None]:
+    def start(self, sink: Sink) -> Callable[[], None]:
+        """Start to send changes. Returns a function that stops it."""
         loop = asyncio.get_running_loop()
         self._sink = sink
-        self._leave = self._history.add_change_handler(self._take_changes)
+        self._leave = self._cache.add_change_handler(self._take_changes)
         self._changed.set()
         self._task = loop.create_task(self._follow_changes())
-        self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end_stream)
+        self._timer = loop.call_later(self._seconds, self._end_stream)
         return self._stop_stream
 
-    def _take_changes(self, changes: list[StoreChange]) -> None:
+    def _take_changes(self, changes: Sequence[StoreChange]) -> None:
         if any(not change.key.startswith(keys.OWN) for change in changes):
             self._changed.set()
 
@@ -239,8 +233,8 @@ class LogWatch:
             while True:
                 await self._changed.wait()
                 self._changed.clear()
-                newest = await self._reader.sequence_of(self._history.revision)
-                later = await self._history.read_later(self._reader, self._call, self._chosen, self._after)
+                newest = await self._reader.sequence_of(self._cache.revision)
+                later = await self._read_later(self._after)
                 self._after = max([newest, *(int(change["metadata"]["name"]) for change in later)])
                 if later and not self._sink.send(b"".join(map(self._encode_line, later))):
                     return

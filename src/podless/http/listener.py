@@ -6,17 +6,12 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Callable
 
 from podless.http.answering import ConnectionResponder, ListenerState
 from podless.http.connection import Connection
-from podless.http.held import ClientMemory
-from podless.http.limits import Limits
-from podless.http.message import Gate, Handler, HTTPRequest, Observer, Response
+from podless.http.message import Handler, HTTPRequest
 from podless.http.secure import HandshakeQueue, TLSConnection
-from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
-from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
@@ -29,32 +24,12 @@ _RETRY_DELAY = 0.1  # seconds until the next attempt to accept if the system has
 
 
 class Listener:
-    """Serves `handler` on one address."""
+    """Serves a handler on one address. context: None for plain HTTP."""
 
-    def __init__(
-        self,
-        handler: Handler,
-        refuse: Callable[[int, str], Response],
-        limits: Limits,
-        context: ssl.SSLContext | None,
-        memory: ClientMemory | None = None,
-        pace: Pace | None = None,
-        watchdog: Watchdog | None = None,
-        gate: Gate | None = None,
-        observe: Observer = lambda request, answer, seconds: answer,
-    ) -> None:
-        self._limits = limits
+    def __init__(self, shared: ListenerState, context: ssl.SSLContext | None) -> None:
+        self._shared = shared
+        self._limits = shared.limits
         self._context = context
-        self._shared = ListenerState(
-            handler,
-            refuse,
-            limits,
-            memory or ClientMemory(limits.held),
-            pace or Pace(),
-            watchdog or Watchdog(),
-            gate,
-            observe,
-        )
         self._sockets: list[socket.socket] = []
         self._turns = HandshakeQueue()
         self._handshakes: dict[TLSConnection, None] = {}  # oldest first

@@ -36,12 +36,10 @@ class AuditRecord(Protocol):
 
     id: str
     annotations: dict[str, str]
+    impersonated: User | None
 
     def set_user(self, user: User) -> None:
         """Set the authenticated user."""
-
-    def set_impersonated(self, user: User) -> None:
-        """Set the user that the request impersonates."""
 
     def set_decision(self, allowed: bool, reason: str) -> None:
         """Set the result of authorization, and its reason."""

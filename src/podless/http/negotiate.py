@@ -20,14 +20,11 @@ JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = protobuf.MEDIA
 OFFERED = (JSON, YAML, PROTOBUF)
-_TRANSFORMS = {
-    ("Table", "meta.k8s.io", "v1"),
-    ("Table", "meta.k8s.io", "v1beta1"),
-    ("PartialObjectMetadata", "meta.k8s.io", "v1"),
-    ("PartialObjectMetadata", "meta.k8s.io", "v1beta1"),
-    ("PartialObjectMetadataList", "meta.k8s.io", "v1"),
-    ("PartialObjectMetadataList", "meta.k8s.io", "v1beta1"),
-}
+_TRANSFORMS = frozenset(
+    (target, "meta.k8s.io", version)
+    for target in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+    for version in ("v1", "v1beta1")
+)
 DISCOVERY = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 
 
@@ -42,7 +39,6 @@ class AnswerForm(NamedTuple):
 
 PLAIN = AnswerForm()
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
-_RESOURCE = frozenset(_TRANSFORMS)
 _UNTABLED = frozenset(transform for transform in _TRANSFORMS if transform[0] != "Table")
 _AGGREGATED = frozenset({DISCOVERY})
 _AGGREGATED_BETA = _AGGREGATED | {(*DISCOVERY[:2], "v2beta1")}
@@ -69,7 +65,7 @@ def _find_form(
     stream, server = parameters.get("stream", ""), parameters.get("sv", "")
     if stream and (stream != "watch" or media == YAML):
         return None
-    if server and (server != "v1" or allowed not in (_RESOURCE, _UNTABLED)):
+    if server and (server != "v1" or allowed not in (_TRANSFORMS, _UNTABLED)):
         return None
     pretty = parameters.get("pretty") == "1"
     if not parameters.keys() & _CONVERSION:
@@ -105,7 +101,7 @@ def choose_object_form(accept: str, *, builtin: bool = False, of_list: bool = Fa
     """
     if accept == JSON:
         return PLAIN
-    form = choose_form(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
+    form = choose_form(accept, _TRANSFORMS if tables else _UNTABLED, OFFERED, builtin=builtin)
     if builtin:
         check_route_accept(accept, OFFERED, STREAMS if of_list else ())
     if form is None:

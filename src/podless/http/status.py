@@ -24,6 +24,14 @@ STATUS = load_struct("meta/v1", "Status")
 
 log = logging.getLogger("podless")
 
+# a real server answers etcd's message for StoreFull and ValueTooLarge, without a reason
+_STORE_ERRORS: dict[type[StoreError], type[APIError]] = {
+    DiskFull: InsufficientStorage,
+    StoreFull: Internal,
+    ValueTooLarge: Internal,
+    StoreTimeout: Timeout,
+    StoreUnreachable: Unavailable,
+}
 _LONG_MESSAGE = 1 << 17  # characters; answers with longer messages are made while they are sent
 
 
@@ -99,13 +107,10 @@ def render_error(error: Exception, accept: str = "", *, pretty: bool = False) ->
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
         return respond(error.status(), error.code, headers=headers)
-    if isinstance(error, DiskFull):
-        return respond(InsufficientStorage(str(error)).status(), InsufficientStorage.code)
-    if isinstance(error, (StoreFull, ValueTooLarge)):  # a real server answers etcd's message, without a reason
-        return respond(Internal(str(error)).status(), 500)
-    if isinstance(error, StoreUnreachable):
-        api_error = Timeout(str(error)) if isinstance(error, StoreTimeout) else Unavailable(str(error))
-        return respond(api_error.status(), api_error.code, headers=[("Retry-After", "1")])
+    for store_error, api_error in _STORE_ERRORS.items():
+        if isinstance(error, store_error):
+            headers = [("Retry-After", "1")] if isinstance(error, StoreUnreachable) else []
+            return respond(api_error(str(error)).status(), api_error.code, headers=headers)
     if isinstance(error, StoreError):
         log.error("store: a request failed: %s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})

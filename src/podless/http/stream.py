@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.lists import RowCache
-from podless.http.message import JSON, Sink, Stream
+from podless.http.message import JSON, Sink
 from podless.http.negotiate import PROTOBUF, AnswerForm
 from podless.http.render import included_part
 from podless.kinds import view
@@ -62,11 +62,8 @@ class WatchStream:
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
 
-    def make_stream(self) -> Stream:
-        """Return the answer for the connection."""
-        return Stream(self._start_watch, watch_media(self._form))
-
-    def _start_watch(self, sink: Sink) -> Callable[[], None]:
+    def start(self, sink: Sink) -> Callable[[], None]:
+        """Start to send events. Returns a function that stops it."""
         self._sink = sink
         watch = self._watch
         sink.send_initial(self._initial_pieces(watch.revision))

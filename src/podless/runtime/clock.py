@@ -43,6 +43,7 @@ class Clock:
             listener(seconds)
 
 
+_MAX_AHEAD = 1 << 32
 CURRENT: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039 (the shared clock never advances)
 _current = CURRENT.get
 
@@ -64,17 +65,10 @@ def utc_now() -> datetime:
 
 def now(ahead: int = 0) -> str:
     """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, at most 2**32."""
-    return _format_second(int(system.time() + _current().shift) + (min(ahead, _MAX_AHEAD) if ahead else 0))
-
-
-_MAX_AHEAD = 1 << 32
-
-
-def format_time(second: int) -> str:
-    """Return a time, in seconds since 1970, in the form of timestamps in objects."""
-    return _format_second(second)
+    return format_time(int(system.time() + _current().shift) + (min(ahead, _MAX_AHEAD) if ahead else 0))
 
 
 @bounded_cache(4)
-def _format_second(second: int) -> str:
+def format_time(second: int) -> str:
+    """Return a time, in seconds since 1970, in the form of timestamps in objects."""
     return system.strftime("%Y-%m-%dT%H:%M:%SZ", system.gmtime(second))

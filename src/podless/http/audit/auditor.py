@@ -126,9 +126,6 @@ class AuditContext(AuditRecord):
         if rule.level != NONE and RECEIVED not in rule.omit:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
-    def set_impersonated(self, user: User) -> None:
-        self.impersonated = user
-
     def set_decision(self, allowed: bool, reason: str) -> None:
         self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
 

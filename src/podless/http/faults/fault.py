@@ -165,20 +165,41 @@ class InjectedFault:
 
 
 class FaultRule(NamedTuple):
-    """A rule about several fields. expression: the same rule in CEL, on a spec."""
+    """A rule about several fields: if one of `fields` is set, then one of `required`, and none of `excluded`.
 
-    expression: str
+    fields: () if the rule always holds. verb: of the only requests that `fields` apply to, "" for any.
+    """
+
     message: str
-    is_met: Callable[[InjectedFault], bool]
+    fields: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    verb: str = ""
+
+    def is_met(self, fault: InjectedFault) -> bool:
+        """Return whether a fault obeys the rule."""
+        if self.fields and not _sets_any(fault, self.fields):
+            return True
+        if _sets_any(fault, self.excluded) or (self.required and not _sets_any(fault, self.required)):
+            return False
+        return not self.verb or fault.verb in ("", self.verb)
+
+    @property
+    def expression(self) -> str:
+        """The same rule in CEL, on a spec."""
+        terms = [f"!({_express_any(self.fields)})"] if self.fields else []
+        terms += [_express_any(self.required)] if self.required else []
+        terms += [f"!({_express_any(self.excluded)})"] if self.excluded else []
+        terms += [f"!has(self.verb) || self.verb in ['', '{self.verb}']"] if self.verb else []
+        return " || ".join(terms)
 
 
-_HAPPENS = ("delay", "status", "drop", "older", "cutAfter", "expireAfter", "bookmarks", "duplicate", "burst", "webhook")
-_ALONE = ("webhook", "nth", "times", "probability", "seed")  # fields that a fault for webhooks may have
-_ENDS = ("cutAfter", "expireAfter")
+def _express_any(names: tuple[str, ...]) -> str:
+    """Return a CEL expression: one of these fields of the spec differs from its default."""
+    return " || ".join(map(_express_set, names))
 
 
 def _express_set(name: str) -> str:
-    """Return a CEL expression: a field of the spec differs from its default."""
     declared = _FIELDS_BY_NAME[name]
     if declared.default is None or isinstance(declared.default, bool):
         return f"has(self.{name})" if declared.default is None else f"(has(self.{name}) && self.{name})"
@@ -186,40 +207,8 @@ def _express_set(name: str) -> str:
     return f"(has(self.{name}) && self.{name} != {default})"
 
 
-def _express_any(*names: str) -> str:
-    return " || ".join(map(_express_set, names))
-
-
-def _sets_any(fault: InjectedFault, *names: str) -> bool:
+def _sets_any(fault: InjectedFault, names: tuple[str, ...]) -> bool:
     return any(getattr(fault, _NAMES[name]) != _FIELDS_BY_NAME[name].default for name in names)
-
-
-def _exclude_fields(name: str, excluded: tuple[str, ...], message: str) -> FaultRule:
-    """Return the rule that a field excludes other fields."""
-    return FaultRule(
-        f"!{_express_set(name)} || !({_express_any(*excluded)})",
-        message,
-        lambda fault: not _sets_any(fault, name) or not _sets_any(fault, *excluded),
-    )
-
-
-def _require_field(dependents: tuple[str, ...], name: str, message: str) -> FaultRule:
-    """Return the rule that some fields require another one."""
-    return FaultRule(
-        f"!({_express_any(*dependents)}) || {_express_set(name)}",
-        message,
-        lambda fault: not _sets_any(fault, *dependents) or _sets_any(fault, name),
-    )
-
-
-def _limit_to_verb(names: tuple[str, ...], verb: str) -> FaultRule:
-    """Return the rule that some fields apply to one verb only."""
-    message = f"{', '.join(names)}: for {verb} requests only"
-    return FaultRule(
-        f"!({_express_any(*names)}) || !has(self.verb) || self.verb in ['', '{verb}']",
-        message,
-        lambda fault: not _sets_any(fault, *names) or fault.verb in ("", verb),
-    )
 
 
 def field_name(name: str) -> str:
@@ -232,25 +221,24 @@ _TERMS = tuple(spec for spec in fields(InjectedFault) if "term" in spec.metadata
 TERMS: dict[str, FieldSpec] = {field_name(spec.name): spec.metadata["term"] for spec in _TERMS}
 _FIELDS_BY_NAME = {field_name(spec.name): spec for spec in _TERMS}
 _NAMES = {field_name(spec.name): spec.name for spec in _TERMS}
-_WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
-_OTHER_NAMES = tuple(name for name in _NAMES if name not in _ALONE)
+_HAPPENS = ("delay", "status", "drop", "older", "cutAfter", "expireAfter", "bookmarks", "duplicate", "burst", "webhook")
+_WATCHES = ("cutAfter", "expireAfter", "bookmarks", "duplicate", "burst")
+_OF_WEBHOOKS = ("nth", "times", "probability", "seed")  # fields that a fault for webhooks may have
+_OTHERS = tuple(name for name in _NAMES if name not in ("webhook", *_OF_WEBHOOKS))
+_PLACES = ("resource", "kind", "namespace", "name", "older")
 
 RULES = (
-    FaultRule(_express_any(*_HAPPENS), f"set one of {', '.join(_HAPPENS)}", lambda fault: _sets_any(fault, *_HAPPENS)),
-    _exclude_fields("webhook", _OTHER_NAMES, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
-    _exclude_fields(
-        "path",
-        ("resource", "kind", "namespace", "name", "older", *_WATCHES),
-        "path: cannot be combined with fields about resources",
-    ),
-    _exclude_fields("status", ("drop", "older", *_WATCHES), "status: can be combined with a delay only"),
-    _exclude_fields("drop", ("older", *_WATCHES), "drop: can be combined with a delay only"),
-    _exclude_fields("older", _WATCHES, "older: cannot be combined with fields about watches"),
-    _exclude_fields(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: set only one of them"),
-    _require_field(("message", "retryAfter"), "status", "message, retryAfter: require status"),
-    _require_field(("compress",), "burst", "compress: requires burst"),
-    _limit_to_verb(("older",), "list"),
-    _limit_to_verb(_WATCHES, "watch"),
+    FaultRule(f"set one of {', '.join(_HAPPENS)}", required=_HAPPENS),
+    FaultRule(f"webhook: can be combined with {', '.join(_OF_WEBHOOKS)} only", ("webhook",), excluded=_OTHERS),
+    FaultRule("path: cannot be combined with fields about resources", ("path",), excluded=(*_PLACES, *_WATCHES)),
+    FaultRule("status: can be combined with a delay only", ("status",), excluded=("drop", "older", *_WATCHES)),
+    FaultRule("drop: can be combined with a delay only", ("drop",), excluded=("older", *_WATCHES)),
+    FaultRule("older: cannot be combined with fields about watches", ("older",), excluded=_WATCHES),
+    FaultRule("cutAfter, expireAfter: set only one of them", ("cutAfter",), excluded=("expireAfter",)),
+    FaultRule("message, retryAfter: require status", ("message", "retryAfter"), ("status",)),
+    FaultRule("compress: requires burst", ("compress",), ("burst",)),
+    FaultRule("older: for list requests only", ("older",), verb="list"),
+    FaultRule(f"{', '.join(_WATCHES)}: for watch requests only", _WATCHES, verb="watch"),
 )
 
 
