@@ -8,37 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from podless.runtime.dataclass import dataclass
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.memo import made_once
 
 # functions that return the faults of an object's name, and of a generateName, to which a suffix will be appended
 Naming = tuple[Callable[[str], list[str]], Callable[[str], list[str]]]
 
-_ALNUM = "consist of lower case alphanumeric characters"
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_SCAN_LABEL = "[a-z0-9]++(?:-++[a-z0-9]++)*+"
-_SCAN_SUBDOMAIN = rf"{_SCAN_LABEL}(?:\.{_SCAN_LABEL})*+"
-_SCAN_KEY = "[A-Za-z0-9]++(?:[-_.]++[A-Za-z0-9]++)*+"
-_KEY_RULE = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-)
+_PORT = re.compile(r"[-a-z0-9]++")
+_LETTER = re.compile(r"[a-z]")
+_VARIABLE = re.compile(r"[ -<>-~]*+")
 
 
 @dataclass(frozen=True)
 class Syntax:
-    """A regular expression with the error text for other values. max_bytes: maximum bytes, 0 for any.
-
-    scan: the same without backtracking, so that the cost is in proportion to the length.
-    """
+    """A block of syntaxes.txt. limit: such as "63 characters", "" for any length."""
 
     rule: str
     pattern: str
     scan: str
-    examples: tuple[str, ...]
-    max_bytes: int = 0
-    unit: str = "characters"
+    examples: str
+    limit: str = ""
+
+    @property
+    def max_bytes(self) -> int:
+        """The maximum length in bytes, 0 for any."""
+        return int(self.limit.partition(" ")[0] or 0)
 
     @made_once
     def matches(self) -> Callable[[str], object]:
@@ -55,124 +52,42 @@ class Syntax:
     @made_once
     def describe_syntax(self) -> str:
         """Return the error text for a value that does not match."""
-        examples = " or ".join(f"'{example}', " for example in self.examples)
+        examples = " or ".join(f"'{example}', " for example in self.examples.split())
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
 
     @property
     def too_long(self) -> str:
         """The error text for a value with too many bytes."""
-        return f"must be no more than {self.max_bytes} {self.unit}"
+        return f"must be no more than {self.limit}"
 
     def find_errors(self, value: str) -> list[str]:
         """Return the faults of a value."""
         if self.accepts(value):
             return []
-        errors = [self.too_long] if self.max_bytes and _count_bytes(value) > self.max_bytes else []
+        errors = [self.too_long] if 0 < self.max_bytes < _count_bytes(value) else []
         return errors if self.matches(value) else [*errors, self.describe_syntax]
 
 
-_DNS_1123_LABEL = Syntax(
-    f"a lowercase RFC 1123 label must {_ALNUM} or '-', and must start and end with an alphanumeric character",
-    _LABEL,
-    _SCAN_LABEL,
-    ("my-name", "123-abc"),
-    63,
-)
-_SUBDOMAIN = Syntax(
-    f"a lowercase RFC 1123 subdomain must {_ALNUM}, '-' or '.', and must start and end with an alphanumeric character",
-    rf"{_LABEL}(\.{_LABEL})*",
-    _SCAN_SUBDOMAIN,
-    ("example.com",),
-    253,
-)
-_SUBDOMAIN_PREFIX = Syntax(_SUBDOMAIN.rule, _SUBDOMAIN.pattern, _SUBDOMAIN.scan, _SUBDOMAIN.examples, 253, "bytes")
-_DNS_1035_LABEL = Syntax(
-    f"a DNS-1035 label must {_ALNUM} or '-', start with an alphabetic character,"
-    " and end with an alphanumeric character",
-    "[a-z]([-a-z0-9]*[a-z0-9])?",
-    rf"(?=[a-z]){_SCAN_LABEL}",
-    ("my-name", "abc-123"),
-    63,
-)
-_KEY_NAME = Syntax(_KEY_RULE, _KEY, _SCAN_KEY, ("MyName", "my.name", "123-abc"), 63, "bytes")
-LABEL_VALUE = Syntax(
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.',"
-    " and must start and end with an alphanumeric character",
-    f"({_KEY})?",
-    f"(?:{_SCAN_KEY})?",
-    ("MyValue", "my_value", "12345"),
-    63,
-    "bytes",
-)
-_UNDERSCORED = Syntax(
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start"
-    " and end with an alphanumeric character",
-    r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
-    r"_?[a-z0-9]++(?:[-_]++[a-z0-9]++)*+(?:\._?[a-z0-9]++(?:[-_]++[a-z0-9]++)*+)*+",
-    ("example.com",),
-    253,
-)
-_HEADER = Syntax(
-    "a valid HTTP header must consist of alphanumeric characters or '-'",
-    "[-A-Za-z0-9]+",
-    "[-A-Za-z0-9]++",
-    ("X-Header-Name",),
-)
-_IDENTIFIER = Syntax(
-    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters"
-    " or '_'",
-    "[A-Za-z_][A-Za-z0-9_]*",
-    "[A-Za-z_][A-Za-z0-9_]*+",
-    ("my_name", "MY_NAME", "MyName"),
-)
-_PORT = re.compile(r"[-a-z0-9]++")
-_LETTER = re.compile(r"[a-z]")
-_VARIABLE = re.compile(r"[ -<>-~]*+")
-_STRICT_VARIABLE = Syntax(
-    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not"
-    " start with a digit",
-    "[-._a-zA-Z][-._a-zA-Z0-9]*",
-    "[-._a-zA-Z][-._a-zA-Z0-9]*+",
-    ("my.env-name", "MY_ENV.NAME", "MyEnvName1"),
-)
-_CONFIG_KEY = Syntax(
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
-    "[-._a-zA-Z0-9]+",
-    "[-._a-zA-Z0-9]++",
-    ("key.name", "KEY_NAME", "key-name"),
-    253,
-)
-_WILDCARD = Syntax(
-    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
-    " which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
-    rf"\*\.{_LABEL}(\.{_LABEL})*",
-    rf"\*\.{_SCAN_SUBDOMAIN}",
-    ("*.example.com",),
-    253,
-)
-_PERCENT = Syntax(
-    "a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "[0-9]++%", ("1%", "93%")
-)
-
+_SYNTAXES = {name: Syntax(**dict(rows)) for name, rows in read_blocks(Path(__file__).with_name("syntaxes.txt")).items()}
+_LABEL, _SUBDOMAIN, _SUBDOMAIN_IN_BYTES = map(_SYNTAXES.__getitem__, ("label", "subdomain", "subdomain-in-bytes"))
+_KEY_NAME, LABEL_VALUE = _SYNTAXES["key-name"], _SYNTAXES["label-value"]
 
 # each returns the faults of a text
 check_subdomain = _SUBDOMAIN.find_errors  # names of most objects, API groups
-check_label_1035 = _DNS_1035_LABEL.find_errors  # starts with a letter: plurals, versions, services
+check_label_1035 = _SYNTAXES["label-1035"].find_errors  # starts with a letter: plurals, versions, services
 check_label_value = LABEL_VALUE.find_errors
-check_underscored_subdomain = _UNDERSCORED.find_errors  # with underscores in labels: DNS search paths
-check_header_name = _HEADER.find_errors
-check_percent = _PERCENT.find_errors  # such as 25%
-check_c_identifier = _IDENTIFIER.find_errors  # of any length
-check_long_name = (
-    _SUBDOMAIN_PREFIX.find_errors
-)  # for fields with declarative validation, which reports the length in bytes
-check_wildcard_subdomain = _WILDCARD.find_errors  # such as *.example.com
+check_underscored_subdomain = _SYNTAXES["underscored-subdomain"].find_errors  # DNS search paths
+check_header_name = _SYNTAXES["header-name"].find_errors
+check_percent = _SYNTAXES["percent"].find_errors  # such as 25%
+check_c_identifier = _SYNTAXES["identifier"].find_errors  # of any length
+check_long_name = _SUBDOMAIN_IN_BYTES.find_errors  # for fields with declarative validation, which counts in bytes
+check_wildcard_subdomain = _SYNTAXES["wildcard-subdomain"].find_errors  # such as *.example.com
 
 
 def check_label_name(value: str) -> list[str]:
     """Return the faults of an RFC 1123 label, such as a namespace's name."""
-    errors = _DNS_1123_LABEL.find_errors(value)
-    if errors and errors[-1] == _DNS_1123_LABEL.describe_syntax and _SUBDOMAIN.matches(value):
+    errors = _LABEL.find_errors(value)
+    if errors and errors[-1] == _LABEL.describe_syntax and _SUBDOMAIN.matches(value):
         errors[-1] = "must not contain dots"
     return errors
 
@@ -187,7 +102,7 @@ def check_qualified_name(value: str) -> list[str]:
     if slash and not prefix:
         errors.append("prefix part must be non-empty")
     elif slash:
-        errors += [f"prefix part {text}" for text in _SUBDOMAIN_PREFIX.find_errors(prefix)]
+        errors += [f"prefix part {text}" for text in _SUBDOMAIN_IN_BYTES.find_errors(prefix)]
     if not name:
         errors.append("name part must be non-empty")
     return errors + [f"name part {text}" for text in _KEY_NAME.find_errors(name)]
@@ -195,7 +110,7 @@ def check_qualified_name(value: str) -> list[str]:
 
 def check_config_key(value: str) -> list[str]:
     """Return the faults of a key in the data of a ConfigMap or Secret."""
-    return [*_CONFIG_KEY.find_errors(value), *_find_backsteps(value)]
+    return [*_SYNTAXES["config-key"].find_errors(value), *_find_backsteps(value)]
 
 
 def _find_backsteps(value: str) -> list[str]:
@@ -216,7 +131,7 @@ def check_variable_name(value: str) -> list[str]:
 
 def check_strict_variable_name(value: str) -> list[str]:
     """Return the faults of a variable's name without RelaxedEnvironmentVariableValidation."""
-    return [*_STRICT_VARIABLE.find_errors(value), *_find_backsteps(value)]
+    return [*_SYNTAXES["variable"].find_errors(value), *_find_backsteps(value)]
 
 
 def check_port_name(value: str) -> list[str]:
