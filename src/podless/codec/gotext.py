@@ -73,7 +73,6 @@ def quote(text: str) -> str:
 
 
 def _escape_char(code: int) -> str:
-    """Return a character of a literal, given its code point."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if chr(code).isprintable():

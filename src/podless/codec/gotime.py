@@ -166,7 +166,6 @@ def is_date(text: str) -> bool:
 
 
 def _has_day(year: int, month: int, day: int) -> bool:
-    """Return whether a day exists."""
     leap_day = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 1 <= month <= 12 and 1 <= day <= _DAYS[month] + leap_day
 

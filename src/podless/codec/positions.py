@@ -82,7 +82,6 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
 
 
 def _record_node(node: YAMLNode, path: Path, located: Located) -> None:
-    """Record the positions of a decoded node, and of everything in it."""
     located.values[path] = _read_position(node)
     target = node.target
     if target.kind == "sequence":

@@ -135,7 +135,6 @@ def _scale_digits(digits: int, power: int) -> int:
 
 
 def _find_power(suffix: str) -> int:
-    """Return the power of ten of a suffix."""
     if suffix in DECIMAL:
         return DECIMAL[suffix]
     if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MAX_POWER:

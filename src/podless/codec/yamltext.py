@@ -370,7 +370,6 @@ def _walk_entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _copy_entry(entry: _Entry) -> _Entry:
-    """Return an entry with its own copy of the value."""
     if entry.value.__class__ not in (dict, list):
         return entry
     return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _MARSHAL_VERSION)))

@@ -117,7 +117,6 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
 
 
 def _collect_all(value: Any, shape: Shape) -> Fields:
-    """Return the node of a value that fits the shape."""
     if value.__class__ is dict and shape.map is not None and not shape.map.atomic:
         return _collect_all_of_map(value, shape.map)
     if value.__class__ is list and shape.list is not None and shape.list.associative and value:

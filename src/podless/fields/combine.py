@@ -102,7 +102,6 @@ class _Merging:
         return self.result
 
     def _merge_item(self, name: str) -> None:
-        """Merge the right item into the left one of the same name."""
         self.taken_names.add(name)
         if self.shared and self.shared[-1] == name:
             self.shared.pop()

@@ -95,7 +95,6 @@ def _compare_types(old: Any, new: Any, shape: Shape) -> Nodes:
 
 
 def _cast_or_empty(kind: type[_T], value: Any) -> _T:
-    """Return a value if it has this type, else an empty one."""
     return value if type(value) is kind else kind()
 
 

@@ -111,7 +111,6 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
 def _compare_leaves(
     live: dict[str, Any], applied: dict[str, Any], names: Collection[str], form: MapShape
 ) -> _Differences:
-    """Compare the leaves of a map."""
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}

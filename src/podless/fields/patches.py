@@ -80,7 +80,6 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
 
 
 def _prune_nulls(value: Any) -> Any:
-    """Return a value without the nulls in its objects."""
     if not isinstance(value, dict | list):
         return value
     charge(len(value))

@@ -113,7 +113,6 @@ def _merge_objects(original: dict[str, Any], patch: dict[str, Any], path: str, t
 
 
 def _apply_directive(patch: dict[str, Any]) -> dict[str, Any]:
-    """Return the object that a patch with a directive leaves."""
     directive = patch[_DIRECTIVE]
     if directive == "replace":
         del patch[_DIRECTIVE]

@@ -188,7 +188,6 @@ class _Plans(dict[Any, Any]):
         return key
 
     def _make_plan(self, names: tuple[str, ...]) -> Any:
-        """Return a new `NodePlan` for values with these declared fields."""
         marked: Fields = {} if SELF in self._unowned else {SELF: LEAF}
         nested: list[tuple[str, str, MapShape | None, ListShape | None]] = []
         for key in names:

@@ -64,7 +64,6 @@ async def _run_mutating(api: API, write: Write) -> None:
 
 
 async def _run_allocating(api: API, write: Write) -> None:
-    """Run the plugins that allocate, before validation."""
     write.call.schema_valid = False
     attr = _make_attributes(write, write.obj, write.old)
     await chain.run_allocating(write.allocating, attr)
@@ -72,7 +71,6 @@ async def _run_allocating(api: API, write: Write) -> None:
 
 
 async def _run_validating(api: API, write: Write) -> None:
-    """Run validating admission."""
     obj, old = write.obj, write.old
     if write.admission_form is not None:
         obj, old = write.admission_form(obj), write.admission_form(old) if old is not None else None

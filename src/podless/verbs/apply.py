@@ -82,7 +82,6 @@ async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Ne
 
 
 def _creates_missing(call: Call) -> bool:
-    """Return whether the apply creates a missing object."""
     below = call.subresource
     return not below or (below == "status" and call.kind.strategy.allow_create_on_status("apply"))
 

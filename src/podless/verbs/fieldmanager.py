@@ -210,7 +210,6 @@ def list_entries_of_scale(call: Call, old: Object) -> list[Entry]:
 
 
 def _find_replica_paths(kind: Kind) -> scaling.Paths:
-    """Return the paths of replicas, by version."""
     replica_paths: dict[str, sets.Path | None] = {}
     for name, version in kind.by_version.items():
         path = version.scale.spec_replicas_path.removeprefix(".").split(".") if version.scale else None

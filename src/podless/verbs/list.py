@@ -215,7 +215,6 @@ def _find_horizon(api: API, call: Call) -> int:
 
 
 def _make_continue(call: Call, entries: Sequence[Entry], revision: int) -> str:
-    """Return the continue token after these entries."""
     return write_token(ContinueToken(revision, entries[-1].key[len(call.scope) :] + "\0"))
 
 

@@ -319,7 +319,6 @@ def _delete_body(call: Call) -> dict[str, Any]:
 
 
 def _undecoded_error(text: str) -> APIError:
-    """Return the error for options that cannot be decoded."""
     return BadRequest(text) if has("BadDeleteOptions") else Internal(text)
 
 

@@ -68,7 +68,6 @@ def patch_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
 
 
 def _check_syntax(body: bytes) -> None:
-    """Raise BadRequest if a body is not JSON."""
     try:
         serializer.decode_json(body)
     except OutOfRange:  # valid JSON, with a number that Go's types cannot hold

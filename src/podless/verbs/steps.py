@@ -146,7 +146,6 @@ def prune_late(write: Write) -> None:
 
 
 def _needs_stored(write: Write) -> bool:
-    """Return whether a webhook makes the stored form."""
     return write.call.kind.webhook is not None and not write.options.dry_run and not write.removed
 
 

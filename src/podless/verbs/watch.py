@@ -224,7 +224,6 @@ class Watch:
             self._work.add_done_callback(lambda task: deliveries.end_one())
 
     def _refresh_kind(self) -> None:
-        """Look up the present kind, which may have changed."""
         call, registry = self.call, self._api.registry
         if self._generation == registry.generation:
             return
@@ -241,7 +240,6 @@ class Watch:
         return sum(map(len, self._waiting)) > _MAX_WAITING or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
 
     async def _deliver_waiting(self) -> None:
-        """Convert and deliver waiting batches, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
@@ -332,7 +330,6 @@ class Watch:
 
 
 def _total_size(events: Sequence[CacheEvent]) -> int:
-    """Return the bytes of the objects in events."""
     if isinstance(events, Batch):
         return events.size
     return sum(len(after.body) for event in events if (after := event.after or event.before) is not None)
