@@ -155,7 +155,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
     faults: list[UnreadPart] = []
     records: dict[str, LoadedRecord] = {}
     for obj in objects:
-        label = str(read_identity(obj))
+        label = str(Identity.of(obj))
         kind = simulation.find_kind(str(obj.get("apiVersion")), str(obj.get("kind")))
         if kind is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
@@ -165,7 +165,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         try:
             record = encode_loaded(kind, serializer.copy_value(obj))
         except ValueError as error:
-            message = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
+            message = hide_message(Identity.of(obj), f"it cannot be read: {error}", obj)
             faults.append(UnreadPart(label, message))
             continue
         records.setdefault(record.key, record)
@@ -187,11 +187,3 @@ def _make_owners(objects: Sequence[Object]) -> list[Object]:
                 metadata["namespace"] = namespace
             owners[uid] = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": metadata}
     return [*owners.values()]
-
-
-def read_identity(obj: Object) -> Identity:
-    """Return the identity of an object."""
-    metadata = obj.get("metadata") or {}
-    return Identity(
-        str(obj.get("apiVersion")), str(obj.get("kind")), metadata.get("namespace") or "", metadata.get("name") or ""
-    )

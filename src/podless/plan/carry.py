@@ -201,7 +201,7 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
     for item in items:
         if item.obj.get("kind") == "Secret":
             obj = label_member(item.obj, applyset) if applyset else item.obj
-            placed, _ = place_object(obj, endpoint, step["namespace"])
+            placed = place_object(obj, endpoint, step["namespace"])
             if planfile.seal_object(placed, salt) == step["sealed"]:
                 return placed
     raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")

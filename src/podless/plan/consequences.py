@@ -43,8 +43,7 @@ def _make_change(simulation: Simulation, key: str, before: Record | None, after:
     old, new = (_decode_record(record) for record in (before, after))
     obj = new or old
     assert obj is not None
-    metadata = obj["metadata"]
-    identity = Identity(obj["apiVersion"], obj["kind"], metadata.get("namespace") or "", metadata["name"])
+    identity = Identity.of(obj)
     change = Change(Action.CREATE, identity, consequence=True, before=old, after=new)
     ends = new is not None and "deletionTimestamp" in new["metadata"]
     if new is None or (ends and old is not None and "deletionTimestamp" not in old["metadata"]):

@@ -11,8 +11,8 @@ from podless.plan.applyset import ApplySet
 from podless.plan.baseline import Baseline, PlanSource, Say
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.planfile import index_revisions, key_of
-from podless.plan.pruned import fetch_members, fetch_pruned, find_parent
+from podless.plan.planfile import index_revisions
+from podless.plan.prune import fetch_members, fetch_pruned, find_parent
 from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import BUILT_IN, find_builtin
 from podless.plan.result import UnreadPart
@@ -131,17 +131,15 @@ class _BaselineReader:
         if time.monotonic() - self._began < _RECHECK_SECONDS:
             return
         revisions = index_revisions(self.baseline.objects)
-        absent = {key_of(identity) for identity in self.baseline.absent}
+        absent = {identity.key for identity in self.baseline.absent}
 
         async def read_again(endpoint: APIResource, namespace: str, names: list[str]) -> None:
             objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
             now = index_revisions(objects)
-            group = endpoint.group
             for name in names if not faults else ():
-                key = (group, endpoint.kind, namespace, name)
-                was_read = key in revisions or key in absent
-                if was_read and now.get(key, "") != revisions.get(key, ""):
-                    identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+                identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+                key = identity.key
+                if (key in revisions or key in absent) and now.get(key, "") != revisions.get(key, ""):
                     self.reader.missing.append(UnreadPart(str(identity), _CHANGED, "the plan is for its earlier state"))
 
         await asyncio.gather(*(read_again(*collection, names) for collection, names in self._named.items() if names))

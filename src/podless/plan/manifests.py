@@ -36,6 +36,9 @@ _FLUX_SECOND_SUFFIX = "Class"
 _FLUX_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
+Key = tuple[str, str, str, str]  # group, kind, namespace and name of an object
+
+
 class Identity(NamedTuple):
     """The identity of an object. namespace: "" for cluster-scoped objects. name: "" if the server generates one."""
 
@@ -44,10 +47,23 @@ class Identity(NamedTuple):
     namespace: str
     name: str
 
+    @classmethod
+    def of(cls, obj: Object) -> Identity:
+        """Return the identity of an object, as it states it."""
+        metadata = obj.get("metadata")
+        stated = metadata if isinstance(metadata, dict) else {}
+        namespace, name = (str(stated.get(field) or "") for field in ("namespace", "name"))
+        return cls(str(obj.get("apiVersion")), str(obj.get("kind")), namespace, name)
+
     @property
     def group(self) -> str:
         """The API group, "" for the core one."""
         return self.api_version.rpartition("/")[0]
+
+    @property
+    def key(self) -> Key:
+        """The key of the object, which is equal in all versions of its kind."""
+        return self.group, self.kind, self.namespace, self.name
 
     def __str__(self) -> str:
         prefix = f"{self.namespace}/" if self.namespace else ""
@@ -103,10 +119,7 @@ class Item:
     @property
     def identity(self) -> Identity:
         """The identity of the object, as the file gives it."""
-        metadata = self.metadata
-        name = str(metadata.get("name") or "")
-        namespace = str(metadata.get("namespace") or "")
-        return Identity(str(self.obj["apiVersion"]), str(self.obj["kind"]), namespace, name)
+        return Identity.of(self.obj)
 
 
 class Unreadable(NamedTuple):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
-from podless.plan.manifests import Identity, ObjectPosition
+from podless.plan.manifests import Identity, Key, ObjectPosition
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, Change, Plan
 from podless.remote.resources import APIResource
@@ -26,22 +26,13 @@ FORMAT = 1
 _STDIN = "<stdin>"
 _SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
-Key = tuple[str, str, str, str]  # (group, kind, namespace, name)
-
-
-def key_of(identity: Identity) -> Key:
-    """Return the key of an object, which is equal in all versions of its kind."""
-    return identity.group, identity.kind, identity.namespace, identity.name
 
 
 def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
     """Return the resourceVersions of objects as an API has them."""
     revisions: dict[Key, str] = {}
     for obj in objects:
-        metadata = obj["metadata"]
-        group, kind = str(obj["apiVersion"]).rpartition("/")[0], str(obj["kind"])
-        key = (group, kind, str(metadata.get("namespace") or ""), str(metadata["name"]))
-        revisions.setdefault(key, str(metadata.get("resourceVersion") or ""))
+        revisions.setdefault(Identity.of(obj).key, str(obj["metadata"].get("resourceVersion") or ""))
     return revisions
 
 
@@ -66,12 +57,9 @@ def make_step(
     change: Change, endpoint: APIResource, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
 ) -> Object:
     """Return the write of one object."""
-    identity = change.identity
-    key = key_of(identity)
     return {
-        **_describe_target(endpoint, identity),
-        "action": str(change.action),
-        "resourceVersion": revisions.get(key, "") if change.action is Action.UPDATE else "",
+        **_begin_step(change.action, endpoint, change.identity),
+        "resourceVersion": revisions.get(change.identity.key, "") if change.action is Action.UPDATE else "",
         "before": make_digest(change.before),
         "after": make_digest(change.after),
         "file": place.file,
@@ -85,12 +73,10 @@ def make_parent_step(
 ) -> Object:
     """Return a write to the parent of an ApplySet. latest: the last such write, which accepts any state."""
     identity = change.identity
-    key = key_of(identity)
     return {
-        **_describe_target(endpoint, identity),
-        "action": str(Action.CREATE if change.before is None else Action.UPDATE),
+        **_begin_step(Action.CREATE if change.before is None else Action.UPDATE, endpoint, identity),
         "parent": "after" if latest else "before",
-        "resourceVersion": revisions.get(key, ""),
+        "resourceVersion": revisions.get(identity.key, ""),
         "before": "" if identity.kind == "Secret" else make_digest(change.before),
         "body": patch,
     }
@@ -98,19 +84,16 @@ def make_parent_step(
 
 def make_deletion(endpoint: APIResource, obj: Object, revisions: Mapping[Key, str]) -> Object:
     """Return the deletion of one object. obj: the object in the plan."""
-    metadata = obj["metadata"]
-    identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
-    key = key_of(identity)
+    identity = Identity.of(obj)
     return {
-        **_describe_target(endpoint, identity),
-        "action": str(Action.DELETE),
-        "resourceVersion": revisions.get(key, ""),
-        "uid": metadata["uid"],
+        **_begin_step(Action.DELETE, endpoint, identity),
+        "resourceVersion": revisions.get(identity.key, ""),
+        "uid": obj["metadata"]["uid"],
         "before": make_digest(obj),
     }
 
 
-def _describe_target(endpoint: APIResource, identity: Identity) -> Object:
+def _begin_step(action: Action, endpoint: APIResource, identity: Identity) -> Object:
     return {
         "apiVersion": identity.api_version,
         "kind": identity.kind,
@@ -118,6 +101,7 @@ def _describe_target(endpoint: APIResource, identity: Identity) -> Object:
         "namespaced": endpoint.namespaced,
         "namespace": identity.namespace,
         "name": identity.name,
+        "action": str(action),
     }
 
 

@@ -1,17 +1,28 @@
-"""Prunes by a label selector, as `kubectl apply --prune -l` does.
+"""Prunes by a label selector, as `kubectl apply --prune -l` does, and reads from an API what any pruning would delete.
 
 Source: k8s.io/kubectl pkg/cmd/apply/prune.go and pkg/util/prune/prune.go
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
+from podless.plan.applyset import (
+    PART_OF,
+    ApplySet,
+    ParentReference,
+    parse_reference,
+    split_kinds,
+    split_namespaces,
+    split_resources,
+)
+from podless.plan.baseline import Baseline
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan
+from podless.plan.reader import APIReader
 from podless.plan.requests import JSON, SendRequest, find_builtin
 from podless.remote.cluster import Refused
 from podless.remote.resources import APIResource
@@ -19,13 +30,22 @@ from podless.runtime.jsonobject import Object
 
 # The kinds that kubectl prunes, namespaced ones first.
 PRUNED = [
-    *(find_builtin("v1", kind) for kind in ("ConfigMap", "Endpoints", "PersistentVolumeClaim", "Pod")),
-    *(find_builtin("v1", kind) for kind in ("ReplicationController", "Secret", "Service")),
-    *(find_builtin("batch/v1", kind) for kind in ("Job", "CronJob")),
-    find_builtin("networking.k8s.io/v1", "Ingress"),
-    *(find_builtin("apps/v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
-    *(find_builtin("v1", kind) for kind in ("Namespace", "PersistentVolume")),
+    find_builtin(api_version, kind)
+    for api_version, kinds in (
+        ("v1", "ConfigMap Endpoints PersistentVolumeClaim Pod ReplicationController Secret Service"),
+        ("batch/v1", "Job CronJob"),
+        ("networking.k8s.io/v1", "Ingress"),
+        ("apps/v1", "DaemonSet Deployment ReplicaSet StatefulSet"),
+        ("v1", "Namespace PersistentVolume"),
+    )
+    for kind in kinds.split()
 ]
+FindEndpoint = Callable[[str, str], Awaitable[APIResource | None]]
+_EFFECT = "what would be pruned or goes with it is not in the plan"
+_USUAL = {
+    **dict.fromkeys(("secrets", "secret"), find_builtin("v1", "Secret")),
+    **dict.fromkeys(("configmaps", "configmap", "cm"), find_builtin("v1", "ConfigMap")),
+}  # kinds of parents that need no discovery
 
 
 class CannotPrune(Exception):
@@ -84,3 +104,106 @@ async def delete_object(send: SendRequest, endpoint: APIResource, obj: Object, *
     except Refused as refused:
         if refused.code != 404:
             raise
+
+
+async def fetch_pruned(
+    reader: APIReader,
+    baseline: Baseline,
+    labels: str,
+    in_set: Collection[tuple[str, str, str]],
+    namespaces: Sequence[str],
+) -> None:
+    """Read the objects with labels that the set no longer has, and the objects that their deletion deletes.
+
+    in_set: resource, namespace and name of the set's objects.
+    """
+    listed = await reader.try_lists(PRUNED, namespaces, labels, effect=_EFFECT)
+    applied = [entry for entry in listed if LAST_APPLIED in (entry[2]["metadata"].get("annotations") or {})]
+    await _add_deleted(reader, baseline, applied, in_set)
+
+
+async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple[APIResource, ParentReference] | None:
+    """Return the endpoint of an ApplySet's parent, None if its kind is not served. Raises CannotPlan."""
+    reference = parse_reference(text)
+    endpoint = _USUAL.get(reference.resource) if not reference.group else None
+    if endpoint is None:
+        endpoint = await reader.make_discovery(_EFFECT).find_resource(reference.resource, reference.group)
+        if endpoint is not None:
+            await find(endpoint.api_version, endpoint.kind)  # also reads its definition
+    return None if endpoint is None else (endpoint, reference)
+
+
+async def fetch_members(
+    reader: APIReader, baseline: Baseline, applyset: ApplySet, in_set: Collection[tuple[str, str, str]]
+) -> None:
+    """Read the members that the set no longer has, and the objects that their deletion deletes.
+
+    in_set: resource, namespace and name of the set's objects. The parent is read from the baseline.
+    """
+    key = applyset.parent.group, applyset.parent.kind, applyset.namespace, applyset.name
+    parent = next((obj for obj in baseline.objects if Identity.of(obj).key == key), None)
+    if parent is None:
+        return
+    annotations = parent["metadata"].get("annotations") or {}
+    discovery = reader.make_discovery(_EFFECT)
+    endpoints = [await discovery.find_kind(*kind) for kind in split_kinds(annotations) or ()]
+    endpoints += [await discovery.find_resource(*resource) for resource in split_resources(annotations)]
+    namespaces = sorted(split_namespaces(annotations, applyset.namespace))
+    labels = f"{PART_OF}={applyset.id}"
+    served = dict.fromkeys(filter(None, endpoints))
+    listed = await reader.try_lists(served, namespaces, labels, effect=_EFFECT)
+    await _add_deleted(reader, baseline, listed, in_set)
+
+
+async def _add_deleted(
+    reader: APIReader,
+    baseline: Baseline,
+    listed: Iterable[tuple[APIResource, str, Object]],
+    in_set: Collection[tuple[str, str, str]],
+) -> None:
+    """Add objects that are not in the set, and their dependents. listed: with their endpoints and namespaces."""
+    deleted = [
+        obj
+        for endpoint, namespace, obj in listed
+        if (endpoint.full_name, namespace, obj["metadata"]["name"]) not in in_set
+    ]
+    baseline.objects += deleted
+    if deleted:
+        baseline.objects += await _fetch_dependents(reader, deleted)
+
+
+async def _fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> list[Object]:
+    """Return the metadata of all objects that are deleted with others: owned objects, and contents of namespaces."""
+    namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
+    cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
+    spaces = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
+    endpoints = [
+        resource
+        for resource in await reader.make_discovery(_EFFECT).list_preferred()
+        if resource.verbs >= {"list", "delete"} and resource.plural != "events"
+        if resource.namespaced or cluster_wide
+    ]
+    within = ("",) if cluster_wide else sorted(spaces)
+    listed = await reader.try_lists(endpoints, within, effect=_EFFECT, metadata=True)
+    return _choose_dependents([obj for _, _, obj in listed], deleted, namespaces)
+
+
+def _choose_dependents(
+    objects: Iterable[Object], deleted: Iterable[Object], namespaces: Collection[str] = ()
+) -> list[Object]:
+    """Return the objects with a deleted owner (direct or not), or in a deleted namespace."""
+    deleted_uids = {obj["metadata"].get("uid") for obj in deleted}
+    remaining = [obj for obj in objects if obj["metadata"].get("uid") not in deleted_uids]
+    dependents: list[Object] = []
+    while True:
+        found_now = [
+            obj
+            for obj in remaining
+            if obj["metadata"].get("namespace") in namespaces
+            or any(owner.get("uid") in deleted_uids for owner in obj["metadata"].get("ownerReferences") or ())
+        ]
+        if not found_now:
+            return dependents
+        dependents += found_now
+        deleted_uids |= {obj["metadata"].get("uid") for obj in found_now}
+        remaining = [obj for obj in remaining if obj["metadata"].get("uid") not in deleted_uids]

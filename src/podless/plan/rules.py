@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.pruned import FindEndpoint
+from podless.plan.prune import FindEndpoint
 from podless.plan.reader import APIReader, ReadFailed, format_selector
 from podless.plan.requests import ActingUser, find_builtin
 from podless.plan.result import UnreadPart

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from podless.apis import features
 from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
+from podless.plan.applyset import Membership
 from podless.plan.baseline import Baseline, PlanSource, Say, load_baseline
 from podless.plan.differences import compare_objects
 from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable, sort_items
-from podless.plan.membership import Membership
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
 from podless.plan.result import Action, Cause, Change, Plan, UnreadPart
@@ -80,11 +80,12 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
 
 
 class _WrittenItem(NamedTuple):
-    """An object of the set that was written. manifest: the object in the set."""
+    """An object that was written. manifest: the object in the set, {} for another one. place: in the set, if any."""
 
     change: Change
     endpoint: APIResource
-    manifest: Object
+    manifest: Object = {}
+    place: ObjectPosition | None = None
 
 
 class _PlanRun:
@@ -102,9 +103,8 @@ class _PlanRun:
         self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
         self.touched: dict[str, _WrittenItem] = {}  # the set's objects, by key
-        self.pruned: set[Identity] = set()
         self.revision = 0
-        self.written: list[tuple[Change, APIResource, Object, ObjectPosition]] = []
+        self.written: list[_WrittenItem] = []
         self.deleted: list[tuple[APIResource, Object]] = []
 
     async def apply_set(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
@@ -134,7 +134,7 @@ class _PlanRun:
     async def _update_changes(self, revision: int) -> None:
         """Update the changes of objects that the server changed after their write."""
         last = {change.key: change.revision for change in await self._simulation.api.store.read_changes("/", revision)}
-        for key, (change, endpoint, manifest) in self.touched.items():
+        for key, (change, endpoint, manifest, _) in self.touched.items():
             after = change.after
             if after is None or key not in last or after["metadata"].get("resourceVersion") == str(last[key]):
                 continue
@@ -199,14 +199,14 @@ class _PlanRun:
             self._membership = membership = await Membership.find_parent(
                 self._simulation, self._send, self._options, self._plan
             )
-            self._note_touched(membership.change.identity, _WrittenItem(membership.change, membership.endpoint, {}))
+            self._note_touched(membership.change.identity, _WrittenItem(membership.change, membership.endpoint))
 
     def _locate_item(self, item: Item) -> tuple[APIResource, str] | None:
         """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
         endpoint = self._find_endpoint(item.identity)
         if endpoint is None or self._is_elsewhere(item, endpoint):
             return None
-        return endpoint, place_object(item.obj, endpoint, self._namespace)[1].namespace
+        return endpoint, Identity.of(place_object(item.obj, endpoint, self._namespace)).namespace
 
     async def _prune_objects(self) -> bool:
         """Delete objects that the set no longer has. Returns False if the API rejects a deletion."""
@@ -222,9 +222,7 @@ class _PlanRun:
                 self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
                 return False
         for endpoint, obj in pruned:
-            metadata = obj["metadata"]
-            namespace, name = metadata.get("namespace") or "", metadata["name"]
-            identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+            identity = Identity.of(obj)
             self._simulation.recorder.begin_write()
             try:
                 await delete_object(self._send, endpoint, obj)
@@ -233,7 +231,6 @@ class _PlanRun:
                 change = Change(Action.REFUSED, identity, message=text, code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
-            self.pruned.add(identity)
             self.deleted.append((endpoint, obj))
         return not self._plan.refused
 
@@ -246,7 +243,8 @@ class _PlanRun:
         if endpoint is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
             return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
-        obj, identity = place_object(item.obj, endpoint, self._namespace)
+        obj = place_object(item.obj, endpoint, self._namespace)
+        identity = Identity.of(obj)
         change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
         if self._is_elsewhere(item, endpoint):
             line, column = item.place.find_position("metadata.namespace")
@@ -254,8 +252,9 @@ class _PlanRun:
             return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
+        item_written = _WrittenItem(change, endpoint, obj, item.place)
         if identity.name:
-            self._note_touched(identity, _WrittenItem(change, endpoint, obj))
+            self._note_touched(identity, item_written)
         simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
@@ -272,7 +271,7 @@ class _PlanRun:
             return change
         change.after = written.obj
         change.warnings = [hide_message(identity, text, obj, change.before, written.obj) for text in written.warnings]
-        self.written.append((change, endpoint, obj, item.place))
+        self.written.append(item_written)
         self._note_name(change, endpoint, written.obj)
         if change.action is not Action.UNKNOWN:
             manifest = obj if options.mode != CLIENT_SIDE else _with_record(obj)
@@ -291,7 +290,7 @@ class _PlanRun:
             return obj
         revision = str(change.before["metadata"]["resourceVersion"])
         is_first = int(revision) <= self.revision
-        if is_first and requested == self._revisions.get(planfile.key_of(change.identity)):
+        if is_first and requested == self._revisions.get(change.identity.key):
             requested = revision
         elif requested == revision:
             requested = "1"  # not the revision of this server, although the numbers are equal
@@ -301,22 +300,21 @@ class _PlanRun:
         """Record a generated name."""
         metadata = obj["metadata"]
         if not change.identity.name:
-            self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, endpoint, {}))
+            self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, endpoint))
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 
     def list_steps(self) -> list[Object]:
         """Return the writes that carry the plan out, in order, with the states of the API that they expect."""
-        revisions = self._revisions
-        steps = []
-        for change, endpoint, manifest, place in self.written:
-            if change.action in (Action.CREATE, Action.UPDATE):
-                steps.append(planfile.make_step(change, endpoint, manifest, place, revisions))
-        for endpoint, obj in self.deleted:
-            steps.append(planfile.make_deletion(endpoint, obj, revisions))
-        return steps if self._membership is None else self._membership.wrap_steps(steps, revisions)
+        steps = [
+            planfile.make_step(change, endpoint, manifest, place, self._revisions)
+            for change, endpoint, manifest, place in self.written
+            if change.action in (Action.CREATE, Action.UPDATE) and place is not None
+        ]
+        steps += [planfile.make_deletion(endpoint, obj, self._revisions) for endpoint, obj in self.deleted]
+        return steps if self._membership is None else self._membership.wrap_steps(steps, self._revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
-        return any((pruned.group, *pruned[1:]) == (identity.group, *identity[1:]) for pruned in self.pruned)
+        return any(Identity.of(obj).key == identity.key for _, obj in self.deleted)
 
     def _is_elsewhere(self, item: Item, endpoint: APIResource) -> bool:
         """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""
@@ -330,17 +328,15 @@ class _PlanRun:
         return self._simulation.find_resource(identity.api_version, identity.kind)
 
 
-def place_object(obj: Object, endpoint: APIResource, namespace: str) -> tuple[Object, Identity]:
-    """Return an object with the namespace that kubectl gives it, and its identity."""
+def place_object(obj: Object, endpoint: APIResource, namespace: str) -> Object:
+    """Return an object with the namespace that kubectl gives it."""
     metadata = obj.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else {}
     if endpoint.namespaced:
         metadata["namespace"] = metadata.get("namespace") or namespace
     else:
         metadata.pop("namespace", None)
-    name = str(metadata.get("name") or "")
-    within = str(metadata.get("namespace") or "")
-    return {**obj, "metadata": metadata}, Identity(endpoint.api_version, endpoint.kind, within, name)
+    return {**obj, "metadata": metadata}
 
 
 def _with_record(obj: Object) -> Object:

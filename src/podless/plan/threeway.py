@@ -152,7 +152,8 @@ def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _
         elif nested_patch := _diff_maps(before, item, rule.struct, retain=rule.retain, deletions=deletions):
             changed.append({**nested_patch, merge: item[merge]})
     if deletions:
-        gone = [item[merge] for name, item in zip(old_keys, old, strict=True) if name not in new_keys]
+        kept = set(new_keys)
+        gone = [item[merge] for name, item in zip(old_keys, old, strict=True) if name not in kept]
         changed += [{_DIRECTIVE: "delete", merge: value} for value in gone]
     if changed:
         patch[key] = changed
