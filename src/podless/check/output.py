@@ -139,12 +139,20 @@ def _escape_xml(text: str) -> str:
 
 def _render_commands(report: Report) -> str:
     """Return workflow commands that annotate lines in a pull request, and the summary."""
-    lines = []
-    for finding in report.findings:
-        location = f"file={_escape_property(finding.file)},line={finding.line},col={finding.column}"
-        title = _escape_property(finding.about or finding.rule)
-        lines.append(f"::{finding.severity} {location},title={title}::{_escape_command(finding.said)}")
+    lines = [
+        format_command(
+            finding.severity, finding.about or finding.rule, finding.said, (finding.file, finding.line, finding.column)
+        )
+        for finding in report.findings
+    ]
     return "\n".join([*lines, report.format_summary()]) + "\n"
+
+
+def format_command(level: str, title: str, text: str, position: tuple[str, int, int] = ("", 0, 0)) -> str:
+    """Return a workflow command of GitHub Actions. position: file, line and column that it annotates."""
+    file, line, column = position
+    location = f"file={_escape_property(file)},line={line},col={column}," if file else ""
+    return f"::{level} {location}title={_escape_property(title)}::{_escape_command(text)}"
 
 
 def _escape_command(text: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from podless.check.findings import format_count
+from podless.check.output import format_command
 from podless.codec import serializer
 from podless.plan.result import GONE, Action, By, Change, FieldChange, Plan, UnreadPart, count_kinds
 from podless.plan.secrecy import HIDDEN, hide_object
@@ -26,13 +28,12 @@ _SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchange
 _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
 
 
+def _mark_text(sign: str, text: str, color: bool) -> str:
+    return f"\x1b[{_COLORS[sign]}m{sign} {text}\x1b[0m" if color and sign in _COLORS else f"{sign} {text}"
+
+
 def _render_text(plan: Plan, color: bool, details: bool) -> str:
-    """Return the plan as text."""
     return "\n".join(_write_lines(plan, color, details)) + "\n"
-
-
-def _color_text(sign: str, text: str, color: bool) -> str:
-    return f"\x1b[{_COLORS[sign]}m{text}\x1b[0m" if color and sign in _COLORS else text
 
 
 def _write_lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
@@ -82,7 +83,7 @@ def _write_change(change: Change, color: bool, details: bool) -> Iterator[str]:
     sign = _SIGNS[change.action]
     location = f"  {change.place}" if change.place else ""
     label = str(change.identity) if change.identity.kind else "a document"
-    yield "  " + _color_text(sign, f"{sign} {label}", color) + location
+    yield "  " + _mark_text(sign, label, color) + location
     if change.message:
         for line in change.message.splitlines():
             yield f"      {line}"
@@ -108,8 +109,8 @@ def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
             if details:
                 yield f"      ~ {_describe_field(field)}"
             continue
-        sign = _sign_of(field)
-        yield "      " + _color_text(sign, f"{sign} {_describe_field(field)}", color)
+        sign = "+" if field.before is GONE else "-" if field.after is GONE else "~"
+        yield "      " + _mark_text(sign, _describe_field(field), color)
     moved = [field for field in change.fields if _is_ownership(field)]
     if moved and not details:
         new_managers = sorted({name for field in moved for name in {*field.new_managers} - {*field.old_managers}})
@@ -131,11 +132,6 @@ def _write_webhooks(plan: Plan) -> Iterator[str]:
     for (configuration, webhook, state), number in counts.items():
         yield f"  ? {webhook} of {configuration}, about {format_count(number, 'object')}: {state}"
     yield ""
-
-
-def _sign_of(field: FieldChange) -> str:
-    """Return + for an added field, - for a removed one, ~ for a changed one."""
-    return "+" if field.before is GONE else "-" if field.after is GONE else "~"
 
 
 def _describe_field(field: FieldChange) -> str:
@@ -199,7 +195,7 @@ def _describe_plan(plan: Plan) -> dict[str, Any]:
         },
         "changes": [_make_change_document(change) for change in plan.changes],
         "webhooks": [call._asdict() for call in plan.webhooks],
-        "missing": [{"what": unread.what, "why": unread.why, "effect": unread.effect} for unread in plan.missing],
+        "missing": [asdict(unread) for unread in plan.missing],
         "requests": dict(plan.requests),
         "notes": plan.notes,
         "seconds": round(plan.seconds, 3),
@@ -218,22 +214,15 @@ def _make_change_document(change: Change) -> dict[str, Any]:
     }
     if change.file:
         result |= {"file": change.file, "line": change.line, "column": change.column}
-    if change.message:
-        result["message"] = change.message
-    if change.code:
-        result["code"] = change.code
-    if change.causes:
-        result["causes"] = [
-            {"field": cause.field, "message": cause.message, "line": cause.line, "column": cause.column}
-            for cause in change.causes
-        ]
-    if change.fields:
-        result["fields"] = [_make_field_document(field) for field in change.fields]
-    if change.warnings:
-        result["warnings"] = [*change.warnings]
-    if change.waits:
-        result["finalizers"] = [*change.waits]
-    return result
+    optional = {
+        "message": change.message,
+        "code": change.code,
+        "causes": [asdict(cause) for cause in change.causes],
+        "fields": [_make_field_document(field) for field in change.fields],
+        "warnings": [*change.warnings],
+        "finalizers": [*change.waits],
+    }
+    return result | {name: value for name, value in optional.items() if value}
 
 
 def _make_field_document(field: FieldChange) -> dict[str, Any]:
@@ -268,7 +257,7 @@ def _render_markdown(plan: Plan, color: bool, details: bool) -> str:
     if plan.webhooks:
         names = sorted({call.webhook for call in plan.webhooks if not call.asked})
         if names:
-            blocks += ["", f"Webhooks that were not asked: {', '.join(map(_format_code, names))}"]
+            blocks += ["", f"Webhooks that were not asked: {', '.join(f'`{name}`' for name in names)}"]
     if plan.missing:
         blocks += ["", "**Not read, so the plan is not complete:**", ""]
         blocks += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
@@ -280,10 +269,6 @@ def _is_quiet(change: Change) -> bool:
     return change.consequence and change.action is not Action.DELETE
 
 
-def _format_code(text: str) -> str:
-    return f"`{text}`"
-
-
 def _format_cell(text: str) -> str:
     plain = " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
     return plain if len(plain) <= _CELL else f"{plain[:_CELL]}..."
@@ -292,7 +277,7 @@ def _format_cell(text: str) -> str:
 def _format_row(change: Change) -> str:
     location = f"`{_format_cell(change.place)}`" if change.place else ""
     text = change.message or (format_count(len(change.fields), "field") if change.action is Action.UPDATE else "")
-    cells = (_format_code(_SIGNS[change.action]), _format_cell(str(change.identity)), location, _format_cell(text))
+    cells = (f"`{_SIGNS[change.action]}`", _format_cell(str(change.identity)), location, _format_cell(text))
     return f"| {' | '.join(cells)} |"
 
 
@@ -326,12 +311,13 @@ def _render_github(plan: Plan, color: bool, details: bool) -> str:
     """Return a workflow command for each change of the set, each warning and all that is missing."""
     lines = []
     for change in plan.changes:
-        if change.action is Action.UNCHANGED or _is_quiet(change):
-            continue
-        lines.append(_format_command(_LEVELS.get(change.action, "notice"), change, _describe_change(change)))
-        lines += [_format_command("warning", change, text) for text in change.warnings]
-    lines += [f"::error title=podless plan::{_escape_text(f'not read: {missing}')}" for missing in plan.missing]
-    lines.append(f"::notice title=podless plan::{_escape_text(plan.summary())}")
+        if change.action is not Action.UNCHANGED and not _is_quiet(change):
+            title, position = f"{_SIGNS[change.action]} {change.identity}", (change.file, change.line, change.column)
+            level = _LEVELS.get(change.action, "notice")
+            lines.append(format_command(level, title, _describe_change(change), position))
+            lines += [format_command("warning", title, text, position) for text in change.warnings]
+    lines += [format_command("error", "podless plan", f"not read: {missing}") for missing in plan.missing]
+    lines.append(format_command("notice", "podless plan", plan.summary()))
     return "\n".join(lines) + "\n"
 
 
@@ -343,20 +329,6 @@ def _describe_change(change: Change) -> str:
         left_out = len(change.fields) - len(descriptions)
         return "\n".join([*descriptions, *([f"and {left_out} more"] if left_out > 0 else [])])
     return f"to {change.action}"
-
-
-def _format_command(level: str, change: Change, text: str) -> str:
-    title = f"{_SIGNS[change.action]} {change.identity}"
-    location = f"file={_escape_property(change.file)},line={change.line},col={change.column}," if change.file else ""
-    return f"::{level} {location}title={_escape_property(title)}::{_escape_text(text)}"
-
-
-def _escape_text(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _render_diff(plan: Plan, color: bool, details: bool) -> str:
