@@ -69,7 +69,7 @@ class Timing:
 
 def _swagger(found: list[Kind], request: DocumentRequest) -> DocumentReply:
     library = DocumentLibrary(lambda: found)
-    return complete_answer(lambda: library.answer_swagger(request))
+    return complete_answer(library.answer_swagger(request))
 
 
 def main(smoke: bool = False) -> list[Figure]:
@@ -81,9 +81,9 @@ def main(smoke: bool = False) -> list[Figure]:
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
     timed("v3 document as protobuf", lambda: gnostic.V3.encode("Document", document), repeat)
     timed("v3 digest, 1 CRD", lambda: sha512(v3.encode_kind(one[0], one[0].versions[0])).digest(), repeat)
-    timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).answer_index))
+    timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).answer_index()))
     library = DocumentLibrary(lambda: many)
-    timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.answer_index))
+    timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.answer_index()))
     timed("v2 parts, 1 CRD", lambda: v2.swagger_parts(one[0]), repeat)
     timed(f"v2 parts, {few}", lambda: v2.swagger_parts(*some))
     binary = DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
@@ -92,11 +92,11 @@ def main(smoke: bool = False) -> list[Figure]:
     print(f"{'':48} {len(bytes(reply.body)) / 1024:9.0f} KiB")
     live = list(some)
     shared = DocumentLibrary(lambda: live)
-    complete_answer(lambda: shared.answer_swagger(DocumentRequest()))
+    complete_answer(shared.answer_swagger(DocumentRequest()))
 
     def change() -> Any:
         live[0] = kinds(1)[0]
-        return complete_answer(lambda: shared.answer_swagger(DocumentRequest()))
+        return complete_answer(shared.answer_swagger(DocumentRequest()))
 
     timed(f"v2 of a library, {few}, as before", change)
     return timed.figures

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -73,8 +72,10 @@ class OpenAPIPaths:
         if not self._making.locked():
             self._read_kinds()
         if self._generation == self._registry.generation:
-            with suppress(serve.MissingParts):
-                return _make_response(self._library.answer_request(segments[1], ask))
+            try:
+                next(self._library.answer_request(segments[1], ask))  # a part is missing: begin again in turn
+            except StopIteration as done:
+                return _make_response(done.value)
         return self._await_answer(segments[1], ask, request.user.name)
 
     def _read_kinds(self) -> None:
@@ -82,30 +83,24 @@ class OpenAPIPaths:
             self._generation, self._kinds = self._registry.generation, list(self._registry)
 
     async def _await_answer(self, document: str, ask: serve.DocumentRequest, user: str) -> Answer:
-        """Return the answer when it is complete. Concurrent requests share the work."""
-        from podless.publish.openapi.serve import MissingParts
+        """Return the answer when its parts are made: long ones off the loop, others in turn with other requests.
 
+        Concurrent requests share the work.
+        """
         async with self._making:
             self._read_kinds()
-            while True:
-                try:
-                    return _make_response(self._library.answer_request(document, ask))
-                except MissingParts as missing:
-                    steps = missing.steps
-                with pause_gc():
-                    await self._run_steps(steps, user)
-
-    async def _run_steps(self, steps: list[serve.PreparationStep], user: str) -> None:
-        """Make missing parts: long ones off the loop, others in turn with other requests."""
-        until = time.perf_counter() + _WHILE
-        for make, keep, is_long in steps:
-            if is_long:
-                keep(await self._off_loop.make_value(LONG_BYTES, make))
-            else:
-                keep(make())
-            if time.perf_counter() > until:
-                await self._pace.wait_turn(user)
-                until = time.perf_counter() + _WHILE
+            answer, made = self._library.answer_request(document, ask), None
+            until = time.perf_counter() + _WHILE
+            with pause_gc():
+                while True:
+                    try:
+                        make, is_long = answer.send(made)
+                    except StopIteration as done:
+                        return _make_response(done.value)
+                    made = await self._off_loop.make_value(LONG_BYTES, make) if is_long else make()
+                    if time.perf_counter() > until:
+                        await self._pace.wait_turn(user)
+                        until = time.perf_counter() + _WHILE
 
 
 def _make_response(reply: serve.DocumentReply) -> Response:

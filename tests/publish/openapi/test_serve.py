@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -39,19 +38,22 @@ def kind(plural: str = "things", **more: Any) -> Kind:
     return Kind("g.example.com", plural, noun, noun.lower(), f"{noun}List", True, versions, "v1", NO_RULES, **more)
 
 
-class Library(serve.DocumentLibrary):
-    """One that makes what is missing at once, and answers whole bodies."""
+class Library:
+    """A library that makes what is missing at once, and answers whole bodies."""
+
+    def __init__(self, kinds: Callable[[], list[Kind]], **more: Any) -> None:
+        self.library = serve.DocumentLibrary(kinds, **more)
 
     def answer_index(self, request: DocumentRequest = serve.UNCONDITIONAL) -> DocumentReply:
-        return self.full(partial(super().answer_index, request))
+        return self.full(self.library.answer_index(request))
 
     def answer_document(self, request: DocumentRequest) -> DocumentReply:
-        return self.full(partial(super().answer_document, request))
+        return self.full(self.library.answer_document(request))
 
     def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
-        return self.full(partial(super().answer_swagger, request))
+        return self.full(self.library.answer_swagger(request))
 
-    def full(self, work: Callable[[], DocumentReply]) -> DocumentReply:
+    def full(self, work: serve.Steps[DocumentReply]) -> DocumentReply:
         reply = complete_answer(work)
         assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, DocumentBody) else len(reply.body))
         return replace(reply, body=bytes(reply.body))
@@ -247,43 +249,37 @@ def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
 
 def test_swagger_is_put_together_once(kinds: list[Kind]) -> None:
     library = serve.DocumentLibrary(lambda: kinds)
-    first = complete_answer(lambda: library.answer_swagger(DocumentRequest()))
+    first = complete_answer(library.answer_swagger(DocumentRequest()))
     assert first.status == 200
-    assert library.answer_swagger(DocumentRequest()).body is first.body
-    assert library.answer_swagger(DocumentRequest(if_none_match=first.headers["Etag"])).status == 304
+    assert complete_answer(library.answer_swagger(DocumentRequest())).body is first.body
+    unchanged = DocumentRequest(if_none_match=first.headers["Etag"])
+    assert complete_answer(library.answer_swagger(unchanged)).status == 304
     kinds.append(kind("others"))
-    assert b"/others" in bytes(complete_answer(lambda: library.answer_swagger(DocumentRequest())).body)
+    assert b"/others" in bytes(complete_answer(library.answer_swagger(DocumentRequest())).body)
 
 
 def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
     kinds += [kind("others"), kind("more")]
     library = serve.DocumentLibrary(lambda: kinds)
-    made: list[str] = []
 
-    def make(work: Callable[[], DocumentReply]) -> None:
-        made.clear()
+    def make(answer: serve.Steps[DocumentReply]) -> list[str]:
+        seen: list[str] = []
+        made = None
         while True:
             try:
-                work()
-                return
-            except serve.MissingParts as missing:
-                for step in missing.steps:
-                    made.append(str(step.make))
-                    step.keep(step.make())
+                step = answer.send(made)
+            except StopIteration:
+                return seen
+            seen.append(str(step.make))
+            made = step.make()
 
-    for work in (
-        partial(library.answer_swagger, DocumentRequest()),
-        partial(library.answer_document, DocumentRequest(PATH)),
-    ):
-        make(work)
-        make(work)
-        assert not made
+    asks = library.answer_swagger, library.answer_document
+    for ask in asks:
+        make(ask(DocumentRequest(PATH)))
+        assert not make(ask(DocumentRequest(PATH)))
     kinds[1] = kind("others", generation=2)
-    for work in (
-        partial(library.answer_swagger, DocumentRequest()),
-        partial(library.answer_document, DocumentRequest(PATH)),
-    ):
-        make(work)
+    for ask in asks:
+        made = make(ask(DocumentRequest(PATH)))
         assert all("'others'" in step or "document_hash" in step for step in made), made
 
 

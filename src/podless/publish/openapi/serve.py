@@ -1,19 +1,19 @@
 """OpenAPI over HTTP: choice of document and form, and conditional requests.
 
 `DocumentLibrary` keeps digests and parts by kind, from which documents of custom kinds are assembled as they are sent,
-and the last documents of built-in kinds. It does no I/O; each server has one. It reports missing parts as steps
-(`MissingParts`), and its caller decides when and where to make them.
+and the last documents of built-in kinds. It does no I/O; each server has one. An answer is a generator: it yields each
+missing part as a step, and its caller decides when and where to make it.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from podless.apis.release import RELEASE
@@ -92,37 +92,33 @@ def matches_etag(tags: str, etag: str, *, weakly: bool = True) -> bool:
 
 
 class PreparationStep(NamedTuple):
-    """A missing part of an answer. make: returns it, as a pure function; keep: stores it.
+    """A missing part of an answer. make: returns it, as a pure function.
 
     is_long: it may take longer than some milliseconds.
     """
 
     make: Callable[[], Any]
-    keep: Callable[[Any], object]
     is_long: bool = False
 
 
-class MissingParts(Exception):
-    """An answer needs missing parts. steps: make them, in any order; others may be missing after that."""
-
-    def __init__(self, steps: list[PreparationStep]) -> None:
-        super().__init__()
-        self.steps = steps
+T = TypeVar("T")
+Steps = Generator[PreparationStep, Any, T]
+"""Yields the steps that are missing for a result, gets what they make, and returns the result."""
 
 
-def complete_answer(work: Callable[[], DocumentReply]) -> DocumentReply:
-    """Return the answer of `work` after making all missing parts."""
+def complete_answer(answer: Steps[T]) -> T:
+    """Return an answer after making all missing parts."""
+    made = None
     while True:
         try:
-            return work()
-        except MissingParts as missing:
-            for step in missing.steps:
-                step.keep(step.make())
+            made = answer.send(made).make()
+        except StopIteration as done:
+            result: T = done.value
+            return result
 
 
-def _answer_conditional(
-    request: DocumentRequest, headers: dict[str, str], body: Callable[[], bytes | DocumentBody]
-) -> DocumentReply:
+def _find_refusal(request: DocumentRequest, headers: dict[str, str]) -> DocumentReply | None:
+    """Return the answer to a conditional request that gets no document, None for others."""
     etag = headers.get("Etag", "")
     if request.if_match and not matches_etag(request.if_match, etag, weakly=False):
         return DocumentReply(412, headers)
@@ -130,7 +126,7 @@ def _answer_conditional(
         if request.method not in ("GET", "HEAD"):
             return DocumentReply(412, headers)
         return DocumentReply(304, {name: value for name, value in headers.items() if name != "Content-Type"})
-    return DocumentReply(200, headers, body())
+    return None
 
 
 class PublishedDocument:
@@ -190,8 +186,8 @@ class DocumentLibrary:
         self._documents: OrderedDict[tuple[str, str], tuple[str, bytes | DocumentBody]] = OrderedDict()
         self._swagger: dict[str, tuple[str, DocumentBody]] = {}
 
-    def answer_request(self, document: str, request: DocumentRequest) -> DocumentReply:
-        """Return the answer of a document: v2 or v3. Raises MissingParts."""
+    def answer_request(self, document: str, request: DocumentRequest) -> Steps[DocumentReply]:
+        """Return the answer of a document: v2 or v3."""
         if document == "v2":
             return self.answer_swagger(request)
         return self.answer_document(request) if request.group_version else self.answer_index(request)
@@ -219,22 +215,19 @@ class DocumentLibrary:
         self._seen, self._index, self._swagger_etag = generation, b"", ""
         return self._published
 
-    def answer_index(self, request: DocumentRequest = UNCONDITIONAL) -> DocumentReply:
-        """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
-        return _answer_conditional(request, {"Content-Type": "text/plain; charset=utf-8"}, self._find_index)
-
-    def _find_index(self) -> bytes:
+    def answer_index(self, request: DocumentRequest = UNCONDITIONAL) -> Steps[DocumentReply]:
+        """Return /openapi/v3. A real server sends it as text, because it sets no type."""
+        headers = {"Content-Type": "text/plain; charset=utf-8"}
+        if (refusal := _find_refusal(request, headers)) is not None:
+            return refusal
         published = self._list_published().values()
         if not self._index:
-            self._require_etags(self._groups)
+            yield from self._compute_etags(self._groups)
             self._index = v3.join_index(document.entry for document in published)
-        return self._index
+        return DocumentReply(200, headers, self._index)
 
-    def answer_document(self, request: DocumentRequest) -> DocumentReply:
-        """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
-
-        Raises MissingParts.
-        """
+    def answer_document(self, request: DocumentRequest) -> Steps[DocumentReply]:
+        """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash."""
         document = self._list_published().get(request.group_version)
         if document is None:
             return DocumentReply(404)
@@ -243,7 +236,7 @@ class DocumentLibrary:
             return DocumentReply(200)  # as kube-openapi (handler3) does if no clause is valid
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
-        self._require_etags([document])
+        yield from self._compute_etags([document])
         etag = document.etag
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
@@ -251,119 +244,86 @@ class DocumentLibrary:
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
-        return _answer_conditional(request, headers, lambda: self._find_v3(form, document))
+        if (refusal := _find_refusal(request, headers)) is not None:
+            return refusal
+        return DocumentReply(200, headers, (yield from self._find_v3(form, document)))
 
-    def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
-        """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
+    def answer_swagger(self, request: DocumentRequest) -> Steps[DocumentReply]:
+        """Return /openapi/v2: all kinds in one document."""
         form = accepted_form(request.accept, V2_FORMS)
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
         self._list_published()
         if not self._swagger_etag:
-            self._require_etags(self._groups, with_parts=form == JSON)
-            self._swagger_etag = v3.document_hash(group.etag.encode() for group in self._groups)
-        etag = self._swagger_etag
-        headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
-        return _answer_conditional(request, headers, lambda: self._join_v2(list(self._kinds()), form, etag))
+            groups = self._groups
+            yield from self._compute_etags(groups, with_parts=form == JSON)
+            self._swagger_etag = v3.document_hash(group.etag.encode() for group in groups)
+        headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{self._swagger_etag}"'}
+        if (refusal := _find_refusal(request, headers)) is not None:
+            return refusal
+        return DocumentReply(200, headers, (yield from self._join_v2(form, self._swagger_etag)))
 
     # values by kind
 
-    def _require_etags(self, documents: Iterable[PublishedDocument], *, with_parts: bool = False) -> None:
-        """Raise MissingParts unless the hashes of documents are known.
+    def _compute_etags(self, published: Iterable[PublishedDocument], *, with_parts: bool = False) -> Steps[None]:
+        """Compute unknown hashes of documents. with_parts: their kinds will be shown as JSON."""
+        for document in published:
+            if document.etag:
+                continue
+            for kind, _ in document.versions:
+                if kind not in self._digests:
+                    digest = yield PreparationStep(partial(_digest_kind, kind, with_parts), len(kind.versions) > _FEW)
+                    self._store_digest(kind, digest)
+            digests = [self._digests[kind][version.name] for kind, version in document.versions]
+            document.set_etag((yield PreparationStep(partial(v3.document_hash, digests))))
 
-        with_parts: their kinds will be shown as JSON.
-        """
-        unknown = [document for document in documents if not document.etag]
-        if not unknown:
-            return
-        kinds = dict.fromkeys(kind for document in unknown for kind, _ in document.versions)
-        missing = [
-            PreparationStep(
-                partial(_digest_kind, kind, with_parts), partial(self._store_digest, kind), len(kind.versions) > _FEW
-            )
-            for kind in kinds
-            if kind not in self._digests
-        ]
-        if missing:
-            raise MissingParts(missing)
-        digests = ([self._digests[kind][version.name] for kind, version in page.versions] for page in unknown)
-        raise MissingParts(
-            [
-                PreparationStep(partial(v3.document_hash, those), page.set_etag)
-                for page, those in zip(unknown, digests, strict=True)
-            ]
-        )
-
-    def _store_digest(self, kind: Kind, look: _KindDigest) -> None:
-        self._digests[kind] = look.digests
-        if look.length > _LONG_SCHEMA:
+    def _store_digest(self, kind: Kind, digest: _KindDigest) -> None:
+        self._digests[kind] = digest.digests
+        if digest.length > _LONG_SCHEMA:
             self._long_kinds.add(kind)
-        for form, entries in look.parts.items():
+        for form, entries in digest.parts.items():
             self._kind_parts[form][kind] = entries
 
-    def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
-        """Return the document parts of versions of custom kinds. Raises MissingParts."""
-        cached = self._kind_parts[form]
+    def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> Steps[list[AreaEntries]]:
+        """Return the document parts of versions of custom kinds."""
         entries: list[AreaEntries] = []
-        steps: list[PreparationStep] = []
         for kind, version in served:
-            by_version = cached.get(kind)
-            if by_version is None:
-                by_version = cached[kind] = {}
-            area = by_version.get(version.name)
-            if area is not None:
-                entries.append(area)
-                continue
-            make = partial(documents.make_part, form, kind, version)
-            keep = partial(by_version.__setitem__, version.name)
-            steps.append(PreparationStep(make, keep, kind in self._long_kinds))
-        if steps:
-            raise MissingParts(steps)
+            by_version = self._kind_parts[form].setdefault(kind, {})
+            if version.name not in by_version:
+                make = partial(documents.make_part, form, kind, version)
+                by_version[version.name] = yield PreparationStep(make, kind in self._long_kinds)
+            entries.append(by_version[version.name])
         return entries
 
     # documents
 
-    def _find_v3(self, form: str, document: PublishedDocument) -> bytes | DocumentBody:
-        """Return a version 3 document. Raises MissingParts."""
-        key, (etag, body) = (document.name, form), self._documents.pop((document.name, form), ("", b""))
-        if etag != document.etag:
-            if not document.custom:
-                make = partial(_encode_builtin, form, self._release, document)
-                keep = partial(self._keep_document, key, document.etag)
-                raise MissingParts([PreparationStep(make, keep, is_long=True)])
+    def _find_v3(self, form: str, document: PublishedDocument) -> Steps[bytes | DocumentBody]:
+        etag, body = self._documents.pop((document.name, form), ("", b""))
+        if etag != document.etag and document.custom:
             of = documents.V3_PROTOBUF if form == V3_PROTOBUF else documents.V3_JSON
-            body = documents.custom_document(of, self._list_entries(of, document.versions))
-        self._keep_document(key, document.etag, body)
-        return body
-
-    def _keep_document(self, key: tuple[str, str], etag: str, body: bytes | DocumentBody) -> None:
-        self._documents[key] = etag, body
+            body = documents.custom_document(of, (yield from self._list_entries(of, document.versions)))
+        elif etag != document.etag:
+            body = yield PreparationStep(partial(_encode_builtin, form, self._release, document), is_long=True)
+        self._documents[document.name, form] = document.etag, body
         if len(self._documents) > _CACHED:
             self._documents.popitem(last=False)
+        return body
 
-    def _join_v2(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
-        """Return the version 2 document. Raises MissingParts."""
+    def _join_v2(self, form: str, etag: str) -> Steps[DocumentBody]:
         cached = self._swagger.get(form)
         if cached is not None and cached[0] == etag:
             return cached[1]
         of = documents.V2_PROTOBUF if form == V2_PROTOBUF else documents.V2_JSON
+        kinds = list(self._kinds())
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
-        builtin_part = self._builtin.get(of)
-        if builtin_part is None or builtin_part[0] != builtin:
-            look, keep = partial(documents.make_builtin_part, of, builtin), partial(self._store_builtin, of, builtin)
-            raise MissingParts([PreparationStep(look, keep, is_long=True)])
-        served = ((kind, version) for kind in custom for version in kind.versions)
-        make = partial(documents.swagger_document, of, self._release, builtin_part[1], self._list_entries(of, served))
-        if len(custom) > _MANY_KINDS:
-            raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), is_long=True)])
-        return self._keep_whole(form, etag, make())
-
-    def _keep_whole(self, form: str, etag: str, body: DocumentBody) -> DocumentBody:
+        if of not in self._builtin or self._builtin[of][0] != builtin:
+            part = yield PreparationStep(partial(documents.make_builtin_part, of, builtin), is_long=True)
+            self._builtin[of] = builtin, part
+        entries = yield from self._list_entries(of, [(kind, version) for kind in custom for version in kind.versions])
+        make = partial(documents.swagger_document, of, self._release, self._builtin[of][1], entries)
+        body: DocumentBody = (yield PreparationStep(make, is_long=True)) if len(custom) > _MANY_KINDS else make()
         self._swagger[form] = etag, body
         return body
-
-    def _store_builtin(self, form: KindForm, kinds: list[Kind], area: AreaEntries) -> None:
-        self._builtin[form] = kinds, area
 
 
 class _KindDigest(NamedTuple):
