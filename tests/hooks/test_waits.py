@@ -17,9 +17,8 @@ import pytest
 
 from podless import Server, hooks
 from podless.app import App, Settings
-from podless.hooks import credit, pool, worker
-from podless.hooks.credit import DeclaredHook
-from podless.hooks.peer import WAIT, HookFailed, Peer
+from podless.hooks import peer, pool, worker
+from podless.hooks.peer import WAIT, DeclaredHook, HookFailed, Peer
 from podless.hooks.wire import ACCEPTED, POLLED
 from podless.kinds.kind import Kind
 from podless.remote.cluster import Refused
@@ -67,8 +66,8 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def forgiving(monkeypatch: pytest.MonkeyPatch) -> None:
     """No hook loses its credit, however busy the machine is."""
-    monkeypatch.setattr(credit, "_PAUSE", 0.0)
-    monkeypatch.setattr(credit, "_MAX_PAUSE", 0.0)
+    monkeypatch.setattr(peer, "_PAUSE", 0.0)
+    monkeypatch.setattr(peer, "_MAX_PAUSE", 0.0)
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -103,8 +102,8 @@ def test_hooks_that_raise_fail_as_if_they_were_awaited(waits: list[bool]) -> Non
 
 
 def test_a_hook_that_calls_the_server_is_waited_for_once(waits: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(credit, "_PAUSE", LONG)
-    monkeypatch.setattr(credit, "_MAX_PAUSE", LONG)
+    monkeypatch.setattr(peer, "_PAUSE", LONG)
+    monkeypatch.setattr(peer, "_MAX_PAUSE", LONG)
     address: list[str] = []
 
     @hooks.validate("configmaps")
@@ -145,7 +144,7 @@ def test_a_hook_that_is_never_quick_is_tried_less_and_less() -> None:
     for _ in range(20):
         slow.add_wait(0.0001, now, answered=True)
     slow.add_wait(WAIT, now, answered=False)
-    assert slow.pause <= 2 * credit._PAUSE
+    assert slow.pause <= 2 * peer._PAUSE
 
 
 async def test_calls_that_hold_the_loop_for_long_are_awaited(

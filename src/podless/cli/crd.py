@@ -7,7 +7,7 @@ import importlib
 import sys
 
 from podless.codec import serializer
-from podless.hooks.sources import find_place
+from podless.hooks.worker import find_place
 from podless.runtime.option import report_errors
 
 

@@ -1,4 +1,4 @@
-"""A worker of hooks as the server sees it: a socket, and the worker's calls."""
+"""A worker of hooks as the server sees it: a socket, the worker's calls, and the hooks whose answers are quick."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
+from podless.hooks import SUBRESOURCE
 from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, MAX_CONVERTED, POLLED, QUESTION_HEAD
+from podless.runtime.dataclass import dataclass
+from podless.runtime.jsonobject import Object
 
 WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the minimum of poll()
 NEVER: Final = float("inf")
@@ -21,6 +24,13 @@ DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on whic
 _SPUN = 0.00003  # maximum seconds of polling
 # maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
 _MAX_VAIN = 32
+_QUICK_ANSWER = 0.0005  # seconds from question to answer; faster hooks earn credit
+_MAX_QUESTION = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
+_MIN_TIMEOUT = 1.0  # minimum seconds of the timeout of such a question
+_MISSED = 0.002  # seconds that a missing answer costs
+_MIN_CREDIT, _MAX_CREDIT = 0.001, 0.01  # initial and maximum credit in seconds
+# seconds for which a hook without credit is awaited; doubled each time, up to the maximum
+_PAUSE, _MAX_PAUSE = 0.05, 60.0
 
 
 class HookFailed(Exception):
@@ -31,6 +41,45 @@ class HookFailed(Exception):
         self.details = details
 
 
+class DeclaredHook:
+    """A declared hook. index: among all hooks. shares: for its calls while it is quick; see `HookCall`.
+
+    The loop's thread waits for the answers of quick hooks, because the way back through the event loop (a poll, cold
+    caches) costs more than the hook. credit: seconds by which earlier answers were faster than `_QUICK_ANSWER`; without
+    credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one, in seconds.
+    """
+
+    __slots__ = ("awaited_until", "credit", "index", "is_async", "pause", "shares")
+
+    def __init__(self, index: int, declared: Object) -> None:
+        self.index = index
+        self.is_async: bool = declared["async"]
+        # a call that waits too long is sent to a second worker; only hooks without side effects may run twice
+        self.shares = declared["kind"] != SUBRESOURCE
+        self.awaited_until = 0.0
+        self.credit = _MIN_CREDIT
+        self.pause = _PAUSE
+
+    def is_quick(self, frame: bytes, seconds: float, now: float) -> bool:
+        """Return whether the thread waits for the answer. seconds: the timeout."""
+        return len(frame) <= _MAX_QUESTION and seconds >= _MIN_TIMEOUT and now >= self.awaited_until
+
+    def add_wait(self, seconds: float, now: float, *, answered: bool) -> None:
+        """Count a call for which the thread waited."""
+        if answered and seconds < _QUICK_ANSWER and self.credit >= _MAX_CREDIT and self.pause <= _PAUSE:
+            return  # the most frequent case
+        # limited to WAIT: a longer time only shows that the machine was busy
+        self.credit += _QUICK_ANSWER - (min(seconds, WAIT) if answered else _MISSED)
+        if self.credit < 0:
+            self.credit = _MIN_CREDIT
+            self.awaited_until = now + self.pause
+            self.pause = min(self.pause * 2, _MAX_PAUSE)
+        elif seconds < _QUICK_ANSWER:
+            self.pause = max(self.pause / 2, _PAUSE)
+            self.credit = min(self.credit, _MAX_CREDIT)
+
+
+@dataclass(slots=True, eq=False)
 class HookCall:
     """One call. peer: its worker, None while it is queued. due: the time of its timeout.
 
@@ -38,27 +87,16 @@ class HookCall:
     moved: another worker has a copy.
     """
 
-    __slots__ = ("due", "frame", "is_async", "lost", "moved", "number", "peer", "result", "seconds", "shares")
-
-    def __init__(
-        self,
-        number: int,
-        frame: bytes,
-        seconds: float,
-        result: asyncio.Future[bytes | None],
-        is_async: bool,
-        shares: bool,
-    ) -> None:
-        self.number = number
-        self.frame = frame
-        self.seconds = seconds
-        self.result = result
-        self.is_async = is_async
-        self.shares = shares
-        self.peer: Peer | None = None
-        self.due = NEVER
-        self.moved = False
-        self.lost = 0
+    number: int
+    frame: bytes
+    seconds: float
+    result: asyncio.Future[bytes | None]
+    is_async: bool
+    shares: bool
+    peer: Peer | None = None
+    due: float = NEVER
+    moved: bool = False
+    lost: int = 0
 
     def fail_with(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
@@ -69,31 +107,29 @@ class HookCall:
     def copy_to_move(self) -> HookCall:
         """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
-        copy = HookCall(self.number, self.frame, self.seconds, self.result, self.is_async, False)
-        copy.due = self.due
-        return copy
-
-
-class PeerOwner(Protocol):
-    """The owner of workers: the pool."""
-
-    def handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
-        """Take an answer of a worker."""
-
-    def handle_loss(self, peer: Peer) -> None:
-        """Take back the calls of a worker that has ended."""
+        return HookCall(self.number, self.frame, self.seconds, self.result, self.is_async, False, due=self.due)
 
 
 class Peer(asyncio.Protocol):
     """A worker as the server sees it. kill: ends or abandons it. calls: its calls by number, in order.
+
+    on_answer: called with the number of a call, the status and the bytes of its answer. on_loss: called when the worker
+    has ended, to take back its calls.
 
     alone: number of calls that allow no other call beside them. in_turn: number of calls that are not coroutines; the
     worker runs these one after the other. blocked: the worker is ended because of a coroutine, so its other calls did
     not cause it. relief: the time until calls that share the worker are moved.
     """
 
-    def __init__(self, pool: PeerOwner, server_end: socket.socket, kill: Callable[[], None]) -> None:
-        self._pool = pool
+    def __init__(
+        self,
+        server_end: socket.socket,
+        kill: Callable[[], None],
+        on_answer: Callable[[Peer, int, int, bytes], None],
+        on_loss: Callable[[Peer], None],
+    ) -> None:
+        self._on_answer = on_answer
+        self._on_loss = on_loss
         self._kill = kill
         self._socket = server_end
         self._poll = select.poll() if DIRECT else None
@@ -133,7 +169,7 @@ class Peer(asyncio.Protocol):
             at = begin + size
             raw = bytes(received[begin:at])
             if number:
-                self._pool.handle_answer(self, number, status, raw)
+                self._on_answer(self, number, status, raw)
             elif not self.greeting.done():
                 self.greeting.set_result(bytes([status]) + raw)
             else:
@@ -254,7 +290,7 @@ class Peer(asyncio.Protocol):
             self._transport.write(QUESTION_HEAD.pack(len(CANCEL), number) + CANCEL)
 
     def end_worker(self) -> None:
-        """Kill the worker at once; its calls fail or are retried (`Pool.handle_loss`)."""
+        """Kill the worker at once; its calls fail or are retried (`WorkerPool`)."""
         if self.dead:
             return
         self.dead = True
@@ -265,4 +301,4 @@ class Peer(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
         self._kill()
-        self._pool.handle_loss(self)
+        self._on_loss(self)

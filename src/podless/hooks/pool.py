@@ -19,8 +19,7 @@ from pathlib import Path
 
 from podless.codec import serializer
 from podless.hooks import Hook, processes, worker
-from podless.hooks.credit import DeclaredHook
-from podless.hooks.peer import MAX_CALLS, NEVER, WAIT, HookCall, HookFailed, Peer
+from podless.hooks.peer import MAX_CALLS, NEVER, WAIT, DeclaredHook, HookCall, HookFailed, Peer
 from podless.hooks.wire import ANSWER_HEAD, FAILED, PARTS, QUESTION, SUCCEEDED
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import run_unsuspended
@@ -306,7 +305,9 @@ class WorkerPool:
             server_end.close()
             worker_end.close()
             raise LoadFailed(str(error)) from None
-        _, peer = await loop.create_connection(lambda: Peer(self, server_end, kill), sock=server_end)
+        _, peer = await loop.create_connection(
+            lambda: Peer(server_end, kill, self._handle_answer, self._handle_loss), sock=server_end
+        )
         try:
             async with asyncio.timeout(_LOAD):
                 greeting = await asyncio.shield(peer.greeting)
@@ -363,7 +364,7 @@ class WorkerPool:
         self._threads = [*alive, worker.start_thread(worker_end, self._hooks, log_text)]
         return lambda: None
 
-    def handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
+    def _handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is None:  # code of a hook writes to the socket
@@ -396,7 +397,7 @@ class WorkerPool:
                 peer.add_call(call)
         peer.flush_calls()
 
-    def handle_loss(self, peer: Peer) -> None:
+    def _handle_loss(self, peer: Peer) -> None:
         """Fail the call that ended a worker. Retry all others on other workers.
 
         A worker runs one function at a time, so coroutines beside it are not the cause. Nor is a function that waits

@@ -50,10 +50,7 @@ class HookRunner:
             self._limit_time()
         if hook.kind == declared.CONVERT:
             request = question.request
-            results = [(obj, _convert_one(hook, request, obj)) for obj in request["objects"]]
-            return _encode_objects(
-                [_set_version(request, obj if result is None else result) for obj, result in results]
-            )
+            return _encode_objects(request, [_convert_one(hook, request, obj) for obj in request["objects"]])
         call = _make_call(hook, question)
         try:
             return call.encode_answer(hook.function(**call.arguments))
@@ -65,10 +62,7 @@ class HookRunner:
         hook = self.hooks[question.index]
         if hook.kind == declared.CONVERT:
             request = question.request
-            results = [(obj, await _convert_one(hook, request, obj)) for obj in request["objects"]]
-            return _encode_objects(
-                [_set_version(request, obj if result is None else result) for obj, result in results]
-            )
+            return _encode_objects(request, [await _convert_one(hook, request, obj) for obj in request["objects"]])
         call = _make_call(hook, question)
         try:
             return call.encode_answer(await hook.function(**call.arguments))
@@ -199,8 +193,11 @@ def _set_version(request: Object, result: Any) -> Object:
     return {**plain, "apiVersion": request["version"]}
 
 
-def _encode_objects(objects: list[Object]) -> bytes:
-    return _check_size(_encode_result({"objects": objects}), MAX_CONVERTED)
+def _encode_objects(request: Object, results: list[Any]) -> bytes:
+    """Return the converted objects as an answer. A hook that returns None has changed the object itself."""
+    pairs = zip(request["objects"], results, strict=True)
+    converted = [_set_version(request, obj if result is None else result) for obj, result in pairs]
+    return _check_size(_encode_result({"objects": converted}), MAX_CONVERTED)
 
 
 def _fill_missing(present: Any, defaults: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The worker that runs hooks: it reads and writes frames on a socket until the other side closes it.
+"""The worker that loads and runs hooks: it reads and writes frames on a socket until the other side closes it.
 
 Hooks from files run in a process, because only a process can be ended whatever its code does: a thread that loops in C
 never releases the GIL. Functions that a program passes to its own server run on a thread of that program, which is
@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
+import importlib.util
+import inspect
 import os
 import select
 import socket
@@ -17,23 +20,27 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 from podless.codec import serializer
-from podless.hooks import Hook
+from podless.hooks import Hook, check_names, find_hooks
 from podless.hooks.runner import HookRunner, WrongResult
-from podless.hooks.sources import SourceError, find_place, list_files, load_hooks, place_of
 from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, POLLED, SUCCEEDED, FrameReader, Question
+from podless.runtime.jsonobject import Object
 from podless.runtime.system import count_processors
 
 _MAX_MEMORY = 2 << 30  # maximum memory of a worker process in bytes
 _CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
 # first and maximum seconds without polling after that, doubled each time; once in several questions is no reason
 _PAUSE, _MAX_PAUSE = 0.001, 0.256
-_BATCH_SECONDS = (
-    0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
-)
+# seconds of work whose answers are sent together, because each write may have to wake the server
+_BATCH_SECONDS = 0.0005
 _MAX_NAME = 200  # maximum characters of an exception's type in an answer
+
+
+class SourceError(ValueError):
+    """A source cannot be loaded, or has no hooks. The text names it."""
 
 
 class Polling:
@@ -275,3 +282,61 @@ def _print_text(text: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a hook may have closed or replaced it
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def load_hooks(sources: Sequence[str]) -> list[Hook]:
+    """Import files and modules, and return their hooks. Raises SourceError, ValueError and errors of the import."""
+    hooks: list[Hook] = []
+    for source in sources:
+        path = Path(source)
+        if path.suffix == ".py":
+            if not path.is_file():  # otherwise the error would name a file of importlib
+                raise SourceError(f"{source}: no such file")
+            sys.path.insert(0, str(path.parent.absolute()))
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            if spec is None or spec.loader is None:
+                raise SourceError(f"{source} cannot be loaded")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[path.stem] = module
+            spec.loader.exec_module(module)
+        elif "/" in source or path.is_file():
+            raise SourceError(f"{source}: not a Python file: name a file that ends in .py, or a module")
+        else:
+            module = importlib.import_module(source)
+        declared_here = find_hooks(vars(module))
+        if not declared_here:
+            raise SourceError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
+        hooks += declared_here
+    check_names(hooks)
+    return hooks
+
+
+def find_place(error: BaseException, sources: Sequence[str] = ()) -> Object:
+    """Return file and line of the innermost frame of an exception, preferably in the hooks' own folders."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return {"file": error.filename, "line": error.lineno or 0}
+    frames = traceback.extract_tb(error.__traceback__)
+    folders = tuple(str(Path(source).parent.absolute()) for source in sources if source.endswith(".py"))
+    nearby = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
+    machinery = str(Path(__file__).parent)
+    for frame in reversed(nearby or frames):
+        if not frame.filename.startswith(machinery) or frame is frames[0]:
+            return {"file": frame.filename, "line": frame.lineno or 0}
+    return {}
+
+
+def place_of(hook: Hook) -> Object:
+    """Return file and line of a hook's function."""
+    code = getattr(inspect.unwrap(hook.function), "__code__", None)
+    return {"file": code.co_filename, "line": code.co_firstlineno} if code is not None else {}
+
+
+def list_files(sources: Sequence[str]) -> list[str]:
+    """Return the files from which the hooks were loaded: their own, and modules in the same folders."""
+    folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
+    files = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and (str(Path(file).parent) in folders or name in sources):
+            files.add(file)
+    return sorted(files)

@@ -126,20 +126,20 @@ class HistoryHolds:
         self.count -= 1
 
 
+@dataclass(slots=True, eq=False)
 class _WriteSpan:
     """Consecutive writes. last: their last revision. size: bytes of the states that they replaced.
 
     at: time of the last write. end, until: another span begins with this revision, or after this time.
     """
 
-    __slots__ = ("at", "begun", "end", "first", "last", "size", "until")
-
-    def __init__(self, revision: int, at: int, end: int, until: float) -> None:
-        self.first = self.last = revision
-        self.size = 0
-        self.begun = self.at = at
-        self.end = end
-        self.until = until
+    first: int
+    last: int
+    begun: int
+    at: int
+    end: int
+    until: float
+    size: int = 0
 
 
 class History:
@@ -161,7 +161,7 @@ class History:
         """
         span = self._spans[-1] if self._spans else None
         if span is None or revision >= span.end or at > span.until or span.size > self._bytes:
-            span = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds)
+            span = _WriteSpan(revision, revision, at, at, revision + self._revisions, at + self._seconds)
             self._spans.append(span)
         span.last = revision
         span.at = at

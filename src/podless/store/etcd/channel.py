@@ -11,10 +11,13 @@ import math
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import field
 from typing import cast
 from urllib.parse import unquote
 
 import hpack
+
+from podless.runtime.dataclass import dataclass
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _HEAD = struct.Struct(">HBBBL")  # head of a frame: length (two fields), type, flags, stream
@@ -52,6 +55,7 @@ class ChannelError(Exception):
         self.unsent = unsent
 
 
+@dataclass(slots=True, eq=False)
 class ChannelCall:
     """One call.
 
@@ -59,19 +63,16 @@ class ChannelCall:
     at once when the call ends. deadline: loop time at which it times out, approximately.
     """
 
-    __slots__ = ("answer", "channel", "credit", "deadline", "number", "on_end", "on_message", "parts", "size", "window")
-
-    def __init__(self, channel: Channel, number: int, window: int, take: Callable[[bytes], None] | None) -> None:
-        self.channel = channel
-        self.number = number
-        self.window = window
-        self.on_message = take
-        self.on_end: Callable[[bytes | ChannelError], None] | None = None
-        self.deadline = math.inf
-        self.answer: asyncio.Future[bytes] = channel.loop.create_future()
-        self.parts: list[bytes] = []
-        self.size = 0
-        self.credit = 0
+    channel: Channel
+    number: int
+    window: int
+    on_message: Callable[[bytes], None] | None
+    answer: asyncio.Future[bytes]
+    on_end: Callable[[bytes | ChannelError], None] | None = None
+    deadline: float = math.inf
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    credit: int = 0
 
     def cancel_call(self) -> None:
         """Cancel the call."""
@@ -282,7 +283,7 @@ class Channel(asyncio.Protocol):
             # member
             extra_headers += [("hasleader", "true")] if take is not None else []
             head = self._heads[path] = encode_headers([*self._fields, (":path", path), *extra_headers])
-        call = ChannelCall(self, self._next, self._initial, take)
+        call = ChannelCall(self, self._next, self._initial, take, self.loop.create_future())
         self._next += 2
         if self._next > _ROOM:
             self.usable = False
