@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,12 +41,9 @@ from podless.store import DiskFull, StoreError, StoreUnreachable, share
 from podless.store.engines import DATABASE, reject_foreign
 
 if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
     from podless.http.audit.backend import Backend
     from podless.http.console import Console
     from podless.http.faults import Faults
-    from podless.http.faults.objects import FaultObjects
     from podless.http.record import RecentRequests
 
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
@@ -235,15 +233,12 @@ class App:
 
             self.faults = Faults()
         self.chaos: int | None = None
-        self._objects: FaultObjects | None = None
         self.url = ""
         self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
         self.handler: Handler | None = None
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._cleanup = AsyncExitStack()  # ends everything that was started, in the reverse order
         self._listener: Listener | None = None
-        self._rotation: CertificateRotation | None = None
-        self._heartbeat: Heartbeat | None = None
         self._backend: Backend | None = None
         self._console: Console | None = None
         self._address = ""
@@ -292,19 +287,21 @@ class App:
             await self._load_shared(settings, folder, certificates)
         if settings.tls and listen:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
-            self._rotation = CertificateRotation(certificates, _server_names(settings), clients)
+            rotation = CertificateRotation(certificates, _server_names(settings), clients)
+            self._cleanup.callback(rotation.stop)
             if settings.data is None and given is None and clients is None:
                 certificates.ensure_authority()  # all files are new, so they need no verification
             else:
-                self._rotation.make_context()
-            context = self._rotation.context
-            self._rotation.start()
+                rotation.make_context()
+            context = rotation.context
+            rotation.start()
         database = folder / DATABASE if settings.data is not None else None
         authority = certificates.read_trust() if settings.tls and listen else None
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(
             settings, folder, database, authority, disturbed=disturbed, read_time=settings.limits.read_time
         )
+        self._cleanup.push_async_callback(self._stop_cluster)
         await cluster.start()
         if settings.chaos is not False and self.faults is not None:
             self.chaos = self.faults.chaos(None if settings.chaos is True else settings.chaos)
@@ -326,11 +323,14 @@ class App:
             self._measured.note_answer,
         )
         self._listener = Listener(shared, context)
+        self._cleanup.push_async_callback(self._close_listener)
+        self._cleanup.callback(cluster.mark_stopping)
         self._measured.list_unanswered = self._listener.list_unanswered
         bound = await self._listener.open(settings.bind, settings.port)
         self._publish_address(folder, bound, cluster.token, authority)
-        self._heartbeat = Heartbeat(cluster.api.watchdog)
-        self._heartbeat.start()
+        heartbeat = Heartbeat(cluster.api.watchdog)
+        self._cleanup.callback(heartbeat.stop)
+        heartbeat.start()
 
     async def _take_faults(self, cluster: Cluster) -> None:
         """Serve the Fault API and inject faults, if the settings say so."""
@@ -346,9 +346,10 @@ class App:
         if self.settings.enable_faults:
             from podless.http.faults.objects import FaultObjects
 
-            self._objects = FaultObjects(cluster.api, self.faults)
-            await self._objects.start()
-            cluster.health.add_check(self._objects.name, check_controller(self._objects))
+            objects = FaultObjects(cluster.api, self.faults)
+            self._cleanup.push_async_callback(objects.stop)
+            await objects.start()
+            cluster.health.add_check(objects.name, check_controller(objects))
 
     async def _load_shared(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Read the CA and the administrator's token from the store, which all servers share."""
@@ -423,6 +424,7 @@ class App:
 
         rules = policy.read_policy(Path(audit.policy)) if audit.policy is not None else policy.METADATA
         self._backend = Backend(Path(audit.path), audit.size, audit.backups)
+        self._cleanup.push_async_callback(self._backend.close)
         self._backend.open()
         return Auditor(rules, self._backend, registry.find_struct).filter
 
@@ -451,32 +453,19 @@ class App:
         if self.settings.data is None:
             from tempfile import TemporaryDirectory  # imported late: servers with data need none, and it imports much
 
-            self._scratch = TemporaryDirectory(prefix="podless-")
-            return Path(self._scratch.name)
+            return Path(self._cleanup.enter_context(TemporaryDirectory(prefix="podless-")))
         return _prepare_folder(self.settings.data, self.settings)
 
     async def stop(self) -> None:
         """Stop serving, finish requests in flight, close the store. Acknowledged writes are kept."""
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-            self._heartbeat = None
-        if self.cluster is not None:
-            self.cluster.mark_stopping()
+        await self._cleanup.aclose()
+
+    async def _close_listener(self) -> None:
         if self._listener is not None:
             await self._listener.close()
             self._listener = None
-        if self._rotation is not None:
-            self._rotation.stop()
-            self._rotation = None
-        if self._backend is not None:
-            await self._backend.close()
-            self._backend = None
-        if self._objects is not None:
-            await self._objects.stop()
-            self._objects = None
+
+    async def _stop_cluster(self) -> None:
         if self.cluster is not None:
             await self.cluster.stop()
             self.cluster = None
-        if self._scratch is not None:
-            self._scratch.cleanup()
-            self._scratch = None

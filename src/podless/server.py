@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import concurrent.futures
 import contextvars
+import functools
 import inspect
 import logging
 import os
@@ -24,14 +24,9 @@ from podless.http.record import RecentRequests
 from podless.runtime import system
 from podless.runtime.arguments import bind_arguments
 from podless.runtime.clock import CURRENT, Clock
-from podless.runtime.jsonobject import Object
 from podless.testing.ask import Direct
 from podless.testing.client import AdminClient
-from podless.testing.history import RecordedChange
-from podless.testing.manifests import Manifests
-from podless.testing.snapshot import Snapshot
 from podless.testing.time import ServerTime
-from podless.testing.wait import Condition
 
 if TYPE_CHECKING:
     from podless.explore import Report, Scenario
@@ -41,7 +36,6 @@ __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Objects = list[Object]
 
 
 def _sign_as(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
@@ -57,6 +51,18 @@ def _sign_as(declared: Callable[P, object]) -> Callable[[Callable[..., None]], C
     return decorate
 
 
+def _run_blocking(
+    method: Callable[Concatenate[AdminClient, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Server, P], T]:
+    """Return a client's method for synchronous code: it runs on the server's loop, and the caller waits for it."""
+
+    @functools.wraps(method)
+    def run_method(self: Server, /, *args: P.args, **options: P.kwargs) -> T:
+        return self._run_coroutine(method(self.client, *args, **options))
+
+    return run_method
+
+
 class Server:
     """A podless server (default: in memory, on a free port).
 
@@ -66,8 +72,9 @@ class Server:
         with Server() as server:
             print(server.url, server.token, server.kubeconfig)
 
-    In synchronous code, use the methods of the server (apply, wait, snapshot ...); in asynchronous code, those of
-    `client`. requests: the requests of clients, without those of these methods. faults: makes requests of clients fail.
+    In synchronous code, use the methods of the server (apply, wait, snapshot ...), which are those of
+    podless.testing.AdminClient without `await`; in asynchronous code, use `client`. requests: the requests of clients,
+    without those of these methods. faults: makes requests of clients fail.
 
     The arguments are the fields of podless.app.Settings, data first: `Server("folder", event_ttl=60.0)`. Raises
     StartError for invalid settings, and on entry if the server cannot start; TypeError for unknown arguments.
@@ -218,58 +225,18 @@ class Server:
             raise RuntimeError("on the server's own loop use `await server.client...`")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def apply(
-        self, manifests: Manifests, *, namespace: str = "default", manager: str = "podless-test", subresource: str = ""
-    ) -> Objects:
-        """Apply objects: a dict, YAML text, a path, or an iterable of these. See AdminClient.apply."""
-        work = self.client.apply(manifests, namespace=namespace, manager=manager, subresource=subresource)
-        return self._run_coroutine(work)
-
-    def create(self, obj: Object, *, namespace: str = "default") -> Object:
-        """Create an object. See AdminClient.create."""
-        return self._run_coroutine(self.client.create(obj, namespace=namespace))
-
-    def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
-        """Return an object, None if it does not exist. See AdminClient.get."""
-        return self._run_coroutine(self.client.get(kind, name, namespace=namespace))
-
-    def list(self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = "") -> Objects:
-        """Return the objects of a kind; namespace=None for all namespaces. See AdminClient.list."""
-        return self._run_coroutine(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
-
-    def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
-        """Change an object with a JSON merge patch. See AdminClient.patch."""
-        return self._run_coroutine(self.client.patch(kind, name, change, namespace=namespace))
-
-    def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[RecordedChange]:
-        """Return the changes of an object with their authors, oldest first. See AdminClient.history."""
-        return self._run_coroutine(self.client.history(kind, name, namespace=namespace))
-
-    def stories(self, text: str, since: float) -> builtins.list[builtins.list[RecordedChange]]:
-        """Return the changes of the objects that a text names. See AdminClient.stories."""
-        return self._run_coroutine(self.client.stories(text, since))
-
-    def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
-        """Delete an object. See AdminClient.delete."""
-        return self._run_coroutine(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
-
-    def wait(
-        self, kind: str, name: str, for_: Condition = None, timeout: float = 10.0, *, namespace: str = "default"
-    ) -> Object:
-        """Wait for a condition, "delete", a CEL expression or a function. See AdminClient.wait."""
-        return self._run_coroutine(self.client.wait(kind, name, for_, timeout, namespace=namespace))
-
-    def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:
-        """Wait until no client has sent a request for some milliseconds. See AdminClient.at_rest."""
-        self._run_coroutine(self.client.at_rest(ms, timeout))
-
-    def snapshot(self) -> Snapshot:
-        """Save all objects. See AdminClient.snapshot."""
-        return self._run_coroutine(self.client.snapshot())
-
-    def restore(self, state: Snapshot) -> None:
-        """Go back to a snapshot. See AdminClient.restore."""
-        self._run_coroutine(self.client.restore(state))
+    apply = _run_blocking(AdminClient.apply)
+    create = _run_blocking(AdminClient.create)
+    get = _run_blocking(AdminClient.get)
+    list = _run_blocking(AdminClient.list)
+    patch = _run_blocking(AdminClient.patch)
+    delete = _run_blocking(AdminClient.delete)
+    history = _run_blocking(AdminClient.history)
+    stories = _run_blocking(AdminClient.stories)
+    wait = _run_blocking(AdminClient.wait)
+    at_rest = _run_blocking(AdminClient.at_rest)
+    snapshot = _run_blocking(AdminClient.snapshot)
+    restore = _run_blocking(AdminClient.restore)
 
     def explore(
         self, command: str | Sequence[str], scenario: Scenario | str | os.PathLike[str], **options: Any
