@@ -364,7 +364,6 @@ class App:
             await store.close()
 
     def _build_handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
-        """Return the handler of a cluster's requests."""
         api = cluster.api
         flows = Flows(api, self.settings.limits.in_flight)
         self._measured = measured = RequestMetrics(flows)

@@ -160,7 +160,6 @@ class Cluster:
         self.health.add_check("shutdown", self._check_running, READY)
 
     async def _start_controllers(self, api: API, meter: Meter) -> None:
-        """Start the controllers, each with its health check."""
         settings = self.settings
         third = ThirdPartyController(api)
         definitions = DefinitionController(api, third.hand_over)
@@ -204,7 +203,7 @@ class Cluster:
         if self.leader is not None:
             await self.leader.start()
         if settings.history_log not in (None, OFF):
-            from podless.history.definition import make_history_kind
+            from podless.history.change import make_history_kind
 
             api.registry.put_kind(make_history_kind())
 
@@ -217,7 +216,6 @@ class Cluster:
         )
 
     async def _load_hooks(self) -> LoadedHooks | None:
-        """Load the hooks of the settings. Raises StartError."""
         settings = self.settings
         if not settings.hooks:
             return None
@@ -264,7 +262,6 @@ class Cluster:
             raise CheckFailed("process is shutting down")
 
     def _build_contents(self, api: API) -> NamespaceContents:
-        """Return the controller that creates the objects of each namespace."""
         account_makers = [contents.ACCOUNT] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
             account_makers.append(contents.make_certificates(self._authority))
@@ -285,7 +282,6 @@ class Cluster:
         return secret
 
     def _build_authenticator(self, cache: Cache, tokens: StaticTokens, secret: bytes) -> Authenticator:
-        """Return the authenticator: static tokens, service account tokens, OpenID Connect and certificates."""
         settings = self.settings
         bound = (core.SERVICE_ACCOUNTS, core.SECRETS, core.PODS, core.NODES)
         collections = [cache.collection(kind.keys) for kind in bound]

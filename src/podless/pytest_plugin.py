@@ -266,7 +266,6 @@ def pytest_runtest_makereport(
 
 
 def _report_sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
-    """Yield the sections of a report for a server."""
     asked = server.requests.after(begun)
     lines = [f"{time.strftime('%H:%M:%S', time.localtime(one.at))} {one}" for one in asked[-_LINES:]]
     if len(asked) > _LINES:

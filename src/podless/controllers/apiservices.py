@@ -234,7 +234,6 @@ class APIServiceAvailability(KindController):
 
 
 def _has_ready_address(endpoint_slice: Object, port_name: str) -> bool:
-    """Return whether an EndpointSlice has a ready address with a port of this name."""
     if all(port.get("name", "") != port_name for port in endpoint_slice.get("ports") or ()):
         return False
     endpoints = endpoint_slice.get("endpoints") or ()

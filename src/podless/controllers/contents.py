@@ -104,7 +104,6 @@ class NamespaceContents(KindController):
 
 
 def _has_fields(content: NamespaceContent, entry: Entry) -> bool:
-    """Return whether the object has the wanted fields."""
     if not content.fields:
         return True
     obj = entry.decode()

@@ -182,7 +182,6 @@ class DefinitionServing:
         self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were reloaded
 
     def _has_conversion_hooks(self, key: str) -> bool:
-        """Return whether hooks convert the objects of a definition."""
         hooks = self._api.converter.hooks
         return hooks is not None and bool(hooks.list_conversions(keys.name_of(key)))
 
@@ -200,7 +199,6 @@ class DefinitionServing:
         return converts or bool(kind.more_subresources or self._subresource_hooks(key))
 
     def _subresource_hooks(self, key: str) -> Sequence[Object]:
-        """Return the hooks for subresources of a definition."""
         hooks = self._api.converter.hooks
         return hooks.list_subresources(keys.name_of(key)) if hooks is not None else ()
 

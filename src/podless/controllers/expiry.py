@@ -74,7 +74,6 @@ class ObjectExpiry(KindController):
             await discard_object(self.api, self.kind, key, entry.revision)
 
     def _seconds_left(self, entry: Entry) -> float:
-        """Return the seconds until an object expires."""
         index = bisect_right(self._revisions, entry.revision)
         written = self._times[index - 1] if index else _last_write_time(entry)
         return max(written + self._seconds + self._grain - clock.time(), 0.0)

@@ -345,7 +345,6 @@ class GarbageCollector(Controller):
         return entry is not None and _is_deleted_in_foreground(entry.decode()["metadata"])
 
     async def _remove_references(self, key: str, uids: set[str]) -> None:
-        """Remove an object's references to these owners."""
 
         def drop_references(obj: Object) -> Object:
             metadata = obj["metadata"]
@@ -393,7 +392,6 @@ def _may_be_linked(value: bytes) -> bool:
 
 
 def _is_deleted_in_foreground(metadata: Object) -> bool:
-    """Return whether an object with this metadata is being deleted in the foreground."""
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 

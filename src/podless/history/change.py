@@ -1,21 +1,25 @@
-"""A change as an object of the API: the user, the object, the time, and the changed fields."""
+"""The kind Change of history.podless.dev: the user, the object, the time, and the changed fields. It is not stored."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import orjson
 
+from podless.codec import serializer
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each_part
 from podless.store import Record, StoredValue, keys
-from podless.store.contract import Author, LoggedWrite
+from podless.store.contract import Author, ChangeLog, LoggedWrite
 
 if TYPE_CHECKING:
     from podless.history import difference
+    from podless.kinds.kind import Kind
 else:
     difference = lazy.LateModule("podless.history.difference")
 
@@ -24,6 +28,16 @@ API_VERSION = f"{GROUP}/{VERSION}"
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 _DECODED = 64  # bytes that count as one step
 _PATHS_SHOWN = 3  # changed paths in a summary
+
+
+def make_history_kind() -> Kind:
+    """Return the kind, which is declared like a custom kind."""
+    from podless.kinds.compile import compile_kind  # a slow import that commands do not need
+
+    definition = serializer.decode_yaml(Path(__file__).with_name("change.yaml").read_bytes())
+    return replace(
+        compile_kind(definition, serializer.encode_json(definition)), verbs=("get", "list", "watch"), hashed=False
+    )
 
 
 class ChangedObject(NamedTuple):
@@ -50,6 +64,14 @@ def operation_of(written: LoggedWrite) -> str:
     if written.stored is None:
         return DELETE
     return CREATE if written.created == written.revision else UPDATE
+
+
+async def find_replaced(log: ChangeLog, written: LoggedWrite) -> Record | None:
+    """Return the state that a change replaced; None if there was none, or it is no longer known. Raises StoreError."""
+    if written.replaced is not None or operation_of(written) == CREATE:
+        return written.replaced
+    earlier = await log.read_key(written.key, written.sequence, limit=1)
+    return earlier[0].record if earlier else None
 
 
 def decode_state(stored: StoredValue, revision: int) -> Object:

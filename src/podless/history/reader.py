@@ -10,11 +10,11 @@ from typing import NamedTuple
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
-from podless.history.change import CREATE, ChangedObject, make_change, operation_of, place_of
+from podless.history.change import ChangedObject, find_replaced, make_change, place_of
 from podless.kinds.registry import Registry
 from podless.offload.offloop import OffLoop
 from podless.runtime.jsonobject import Object
-from podless.store import Record, StoredValue, keys
+from podless.store import StoredValue, keys
 from podless.store.contract import ChangeLog, LoggedWrite
 
 _BATCH = 100  # changes in one read
@@ -108,11 +108,7 @@ class HistoryReader:
         self, user: User, written: LoggedWrite, changed_object: ChangedObject, *, state: bool = False
     ) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
-        before = written.replaced
-        if operation_of(written) != CREATE and before is None:
-            for earlier in await self._log.read_key(written.key, written.sequence, 0, 1):
-                if earlier.stored is not None:
-                    before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
+        before = await find_replaced(self._log, written)
         make = partial(make_change, written, before, changed_object, state=state)
         size = _size_of(written.stored) + (_size_of(before.stored) if before is not None else 0)
         if not self._off_loop.is_long(size):
@@ -168,7 +164,6 @@ class HistoryReader:
         return bool(scope.namespace) or (kind is not None and not kind.namespaced)
 
     def _list_prefixes(self, scope: HistoryScope) -> list[str]:
-        """Return the key prefixes of the scope."""
         if scope.resource and scope.group is not None:
             kind = self._registry.get(scope.group, scope.resource)
             prefix = keys.ResourceKeys.of(scope.group, scope.resource, namespaced=True).prefix
@@ -193,8 +188,7 @@ def link_changes(batch: list[LoggedWrite]) -> list[LoggedWrite]:
     for written in reversed(batch):
         earlier = last.get(written.key)
         last[written.key] = written
-        if written.replaced is None and earlier is not None and earlier.stored is not None:
-            replaced = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
-            written = written._replace(replaced=replaced)
+        if written.replaced is None and earlier is not None:
+            written = written._replace(replaced=earlier.record)
         linked.append(written)
     return linked[::-1]

@@ -70,7 +70,6 @@ def _wait_for_worker(worker: int) -> None:
 
 
 def _reap_children() -> Iterator[int]:
-    """Yield the children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
             yield ended

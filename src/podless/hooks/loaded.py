@@ -129,7 +129,6 @@ class LoadedHooks:
             asyncio.get_running_loop().call_later(_CHECK_INTERVAL, self._close_idle)
 
     async def _watch_files(self) -> None:
-        """Load the hooks again when one of their files has changed."""
         while True:
             await asyncio.sleep(_CHECK_INTERVAL)
             now = _read_times(self._file_times)

@@ -135,7 +135,6 @@ class WorkerPool:
         return self._begin_call(hook, *self._make_frame(hook, question), seconds)
 
     def _make_frame(self, hook: DeclaredHook, question: HookParts) -> tuple[int, bytes]:
-        """Return the number and the frame of a new question."""
         self._number = number = self._number + 1
         first, second, third = question
         size = _HEAD + len(first) + len(second) + len(third)

@@ -219,7 +219,6 @@ def _read_instance(value: Any, class_: type | None) -> Any:
 
 
 def _write_plain(value: Any) -> Any:
-    """Return an object as JSON values."""
     if isinstance(value, dict | list | str | int | float | None):
         return value
     from podless.models.objects import write_object

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
-from podless.history.change import GROUP
-from podless.history.definition import make_history_kind
+from podless.history.change import GROUP, make_history_kind
 from podless.history.moments import NO_LOG, explain_forgotten, parse_moment
 from podless.history.reader import HistoryPage, HistoryReader, HistoryScope
 from podless.http.message import Sink, Stream

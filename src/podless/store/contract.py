@@ -140,6 +140,11 @@ class LoggedWrite(NamedTuple):
     created: int  # the revision that created the key (for a delete, that of the deleted state)
     replaced: Record | None = None  # the state before, if the log has it at hand
 
+    @property
+    def record(self) -> Record | None:
+        """The written state, None for a delete."""
+        return Record(self.key, self.stored, self.revision, self.created) if self.stored is not None else None
+
 
 class ChangeLog(Protocol):
     """The changes of a store and their authors. Every method raises StoreError if the engine fails.

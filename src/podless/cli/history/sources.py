@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from podless.apis import catalog
 from podless.cli.access import choose_kubeconfig
-from podless.history.change import CREATE, GROUP, VERSION, decode_state, make_change, operation_of, place_of
+from podless.history.change import GROUP, VERSION, decode_state, find_replaced, make_change, place_of
 from podless.history.moments import find_revision, parse_moment
 from podless.history.story import Paint, leave_plain
 from podless.kinds.kind import Kind
@@ -23,7 +23,7 @@ from podless.remote.resources import APIResource, choose_resources, discover_res
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
-from podless.store import HistoryCompacted, Record, ResourceKeys, StoreInUse, keys
+from podless.store import HistoryCompacted, ResourceKeys, StoreInUse, keys
 from podless.store.contract import LoggedWrite
 from podless.store.engines import DATABASE, StoreSettings, make_store
 
@@ -150,7 +150,7 @@ class OfflineHistory:
                     continue
                 if (name and object_place.name != name) or (by and written.author.user != by):
                     continue
-                yield make_change(written, await self._read_before(written), object_place, state=states)
+                yield make_change(written, await find_replaced(self._log, written), object_place, state=states)
 
     async def _read_page(
         self, resource: APIResource | None, namespace: str, name: str, before: int
@@ -161,14 +161,6 @@ class OfflineHistory:
         if name and (namespace or not resource.namespaced):
             return await self._log.read_key(resource_keys.key(namespace, name), before, limit=_READ)
         return await self._log.read_under([resource_keys.scope(namespace)], before, limit=_READ)
-
-    async def _read_before(self, written: LoggedWrite) -> Record | None:
-        if operation_of(written) == CREATE:
-            return None
-        for earlier in await self._log.read_key(written.key, written.sequence, limit=1):
-            if earlier.stored is not None:
-                return Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
-        return None
 
     async def read_state(
         self, resource: APIResource, namespace: str, name: str, at: Mapping[str, str]

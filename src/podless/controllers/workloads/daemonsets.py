@@ -61,7 +61,6 @@ class DaemonSetController(OwnerController):
         await self._report_status(key, obj, live, len(nodes), revision)
 
     def _matching_nodes(self, selector: Object) -> set[str]:
-        """Return the names of the nodes that match a node selector."""
         nodes = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
         return {node["name"] for node in nodes if selector.items() <= (node.get("labels") or {}).items()}
 

@@ -81,7 +81,6 @@ class ServiceEndpoints(Controller):
             number += 1
 
     async def _put_object(self, kind: Kind, desired: Object) -> None:
-        """Create an object, or update it if it differs."""
         metadata = desired["metadata"]
         entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:

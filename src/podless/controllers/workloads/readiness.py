@@ -80,14 +80,12 @@ def _needs_work(pod: Object) -> bool:
 def _pod_conditions(
     pod: Object, ready: bool, reason: str, message: str, *changes: tuple[str, bool, str, str]
 ) -> list[Object]:
-    """Return the conditions of a pod that is ready or not."""
     readiness = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
     conditions = with_conditions(pod, *changes, *readiness)
     return [{name: value for name, value in condition.items() if value != ""} for condition in conditions]
 
 
 def _terminated_status(pod: Object) -> Object:
-    """Return the status of a pod whose containers have terminated."""
     containers = pod["spec"]["containers"]
     message = f"containers with unready status: [{' '.join(item['name'] for item in containers)}]"
     conditions = _pod_conditions(pod, False, "ContainersNotReady", message)

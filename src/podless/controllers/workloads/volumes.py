@@ -94,7 +94,6 @@ class VolumeController(Controller):
         await ask.report_status(self.api, CLAIMS, claim, status)
 
     def _is_used(self, claim: Object) -> bool:
-        """Return whether a pod that has not finished uses the claim."""
         metadata = claim["metadata"]
         entries = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
@@ -140,7 +139,6 @@ def _claim_key(ref: Object) -> str:
 
 
 def _used_claims(pod: Object) -> set[str]:
-    """Return the names of the claims that a pod uses."""
     volumes = pod["spec"].get("volumes") or ()
     return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")}
 

@@ -185,19 +185,9 @@ class EtcdChangeLog(ChangeLog):
             newer[entry.key] = replaced = content.find_replaced(entry, after)
             if after is None and not content.deletes:
                 continue  # another program has replaced the state, and etcd has compacted it
-            created = content.created or entry.revision
-            stored = after.stored if after is not None else None
-            written = (
-                entry.key,
-                entry.revision,
-                _sequence_number(entry),
-                entry.name.written_at,
-                content.author,
-                stored,
-                created,
-                replaced,
-            )
-            somes.append(LoggedWrite(*written))
+            written = (entry.key, entry.revision, _sequence_number(entry), entry.name.written_at, content.author)
+            stored, created = after.stored if after is not None else None, content.created or entry.revision
+            somes.append(LoggedWrite(*written, stored, created, replaced))
         return somes
 
     async def _state_after(self, entry: FoundEntry, newer: Record | None) -> Record | None:
@@ -258,7 +248,6 @@ class EtcdChangeLog(ChangeLog):
         return [(entry, decode_content(kv.key, kv.value))] if entry is not None else []
 
     async def _read_ranges(self, questions: Sequence[Any]) -> list[Any]:
-        """Return the answers to reads. Raises StoreError."""
         ranges: list[Any] = []
         for offset in range(0, len(questions), _TOGETHER):
             requests = [m.Request(request_range=question) for question in questions[offset : offset + _TOGETHER]]

@@ -150,7 +150,6 @@ def _pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> 
 
 
 def _encode_content(content: EntryContent) -> bytes:
-    """Return the value of an entry."""
     author, expect, created, offset, packed, deletes = content
     author_line, audit = _encode_author(*author[:6]), author.audit.hex().encode()
     return b"%b\n%d %d %d %d %b\n%b" % (author_line, expect, created, offset, deletes, audit, packed)

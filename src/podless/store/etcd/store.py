@@ -297,7 +297,6 @@ class EtcdStore(Store):
         return revision
 
     async def _read_record(self, key: str) -> Record | None:
-        """Return the record of a key, None if it is absent."""
         kvs = (await self._read_range(key=self._layout.encode_key(key))).kvs
         return read_record(self._layout, kvs[0]) if kvs else None
 

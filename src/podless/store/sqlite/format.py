@@ -114,7 +114,6 @@ def reject_foreign(path: Path) -> None:
 
 
 def _create_database(name: str) -> sqlite3.Connection:
-    """Return a new, empty database."""
     database = sqlite3.connect(name, isolation_level=None, timeout=0, check_same_thread=False)
     try:
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -286,7 +285,6 @@ def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[An
 
 
 def _upgrade_database(database: sqlite3.Connection, path: Path, version: int) -> None:
-    """Replace an older database by one of the present format."""
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
     now = int(clock.time() * 1000)
