@@ -5,9 +5,8 @@ from __future__ import annotations
 from podless.meta.field import FieldError
 from podless.models.definition import Inexpressible, crd, schema_of
 from podless.models.marks import column, kind, rule, schema
-from podless.models.metadata import ObjectMeta, OwnerReference
 from podless.models.objects import read_object, write_object
-from podless.models.resource import CheckedSchema, Resource
+from podless.models.resource import CheckedSchema, ObjectMeta, OwnerReference, Resource
 
 __all__ = [
     "CheckedSchema",

@@ -6,7 +6,7 @@ import keyword
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, python_name, write_literal
 from podless.runtime.jsonobject import Object
@@ -59,13 +59,10 @@ class _ModuleWriter:
 
     def write(self, tree: Tree) -> list[str]:
         """Return the lines of a module below its docstring."""
-        blocks = [
-            self._write_alias(block) if isinstance(block, Alias) else self.write_class(block) for block in tree.parts
-        ]
-        blocks = [block for block in blocks if block]
         lines: list[str] = []
         before = False  # whether the part before was a one-line alias
-        for block in blocks:
+        for part in tree.parts:
+            block = self._write_alias(part) if isinstance(part, Alias) else self.write_class(part)
             plain = not block[0].startswith(("class ", "@"))
             close = plain and (before or not lines)
             lines += [*([""] if close else ["", ""]), *block]
@@ -80,15 +77,17 @@ class _ModuleWriter:
         """Import names."""
         self.imports.setdefault(module, set()).update(names)
 
+    def _import_types(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.add_import("podless.models" if name == "schema" else "typing", name)
+
     def type_of(self, member: Member) -> str:
         """Return the type of a field, without "| None"."""
-        for name in member.type.names:
-            self.add_import("podless.models" if name == "schema" else "typing", name)
+        self._import_types(member.type.names)
         return member.type.text
 
     def _write_alias(self, alias: Alias) -> list[str]:
-        for name in alias.names:
-            self.add_import("podless.models" if name == "schema" else "typing", name)
+        self._import_types(alias.names)
         arguments = list(alias.arguments)
         if alias.extra:
             call = _write_call("schema", _write_keywords(alias.extra, 8), "    ", end=",")
@@ -176,9 +175,7 @@ def _write_docstring(text: str, indent: str) -> list[str]:
 def _write_assignment(head: str, value: str) -> list[str]:
     """Return the lines of a field; a long type or value has its own lines."""
     line = f"    {head} = {value}" if value else f"    {head}"
-    if len(line) <= _WIDTH:
-        return [line]
-    if len(value) + 8 > _WIDTH:
+    if len(line) <= _WIDTH or len(value) + 8 > _WIDTH:
         return [line]
     if value and "(" not in value and len(head) + 8 <= _WIDTH:
         return [f"    {head} = (", f"        {value}", "    )"]
@@ -198,9 +195,15 @@ def _skip_long(line: str) -> str:
 
 
 class _Classes(_ModuleWriter):
-    """Both styles whose classes have values."""
+    """Both styles whose classes have values.
 
-    field_name = ""
+    field_function: (module, name) of the function that declares a field. metadata_module: that of ObjectMeta.
+    last_fields: lines after the fields of each class.
+    """
+
+    field_function: ClassVar[tuple[str, str]]
+    metadata_module: ClassVar[str]
+    last_fields: ClassVar[Sequence[str]] = ()
 
     def write_class(self, model: Class) -> list[str]:
         lines = self.write_head(model)
@@ -215,7 +218,7 @@ class _Classes(_ModuleWriter):
             fields += self.write_standard(model.named)
         for member in model.members:
             fields += self.write_member(member)
-        fields += self.write_ending()
+        fields += self.last_fields
         if fields:
             body.append(fields)
         flat = [line for index, block in enumerate(body) for line in ([""] if index else []) + block]
@@ -227,11 +230,13 @@ class _Classes(_ModuleWriter):
 
     def write_standard(self, named: NamedKind) -> list[str]:
         """Return the lines of apiVersion, kind and metadata."""
-        raise NotImplementedError
-
-    def write_ending(self) -> list[str]:
-        """Return the lines after the fields of a class."""
-        return []
+        self.add_import(self.metadata_module, "ObjectMeta")
+        self.add_import(*self.field_function)
+        return [
+            f"    apiVersion: str = {write_literal(f'{named.group}/{named.version}')}",
+            f"    kind: str = {write_literal(named.kind)}",
+            f"    metadata: ObjectMeta = {self.field_function[1]}(default_factory=ObjectMeta)",
+        ]
 
     def write_options(self, member: Member, indent: int = 8) -> list[str]:
         """Return the arguments of the field function besides the default."""
@@ -263,9 +268,9 @@ class _Classes(_ModuleWriter):
         if not is_factory and not options:
             lines = _write_assignment(head, default)
         else:
-            self.add_import(*self.field_function())
+            self.add_import(*self.field_function)
             first = [f"default_factory={default}" if is_factory else f"default={default}"] if default else []
-            call = self.field_function()[1]
+            call = self.field_function[1]
             lines = _write_call(f"{head} = {call}", [*first, *options], "    ")
             if len(lines[0]) > _WIDTH and len(head) + 8 <= _WIDTH:
                 options = self.write_options(member, 12)
@@ -277,12 +282,12 @@ class _Classes(_ModuleWriter):
                 lines = [*_write_assignment(head, last[0].strip()), *last[1:]]
         return lines + (_write_docstring(member.doc, "    ") if member.doc else [])
 
-    def field_function(self) -> tuple[str, str]:
-        """Return (module, name) of the function that declares a field."""
-        raise NotImplementedError
-
 
 class _Dataclass(_Classes):
+    field_function = ("dataclasses", "field")
+    metadata_module = "podless.models"
+    last_fields = ("    extra_: dict[str, Any] = field(default_factory=dict, repr=False)",)
+
     def write_head(self, model: Class) -> list[str]:
         self.add_import("dataclasses", "dataclass", "field")
         self.add_import("typing", "Any")
@@ -290,42 +295,22 @@ class _Dataclass(_Classes):
         base = "(Resource)" if model.named is not None else ""
         return [*lines, "@dataclass(kw_only=True)", _skip_long(f"class {model.name}{base}:")]
 
-    def write_standard(self, named: NamedKind) -> list[str]:
-        self.add_import("podless.models", "ObjectMeta")
-        return [
-            f"    apiVersion: str = {write_literal(f'{named.group}/{named.version}')}",
-            f"    kind: str = {write_literal(named.kind)}",
-            "    metadata: ObjectMeta = field(default_factory=ObjectMeta)",
-        ]
-
-    def write_ending(self) -> list[str]:
-        return ["    extra_: dict[str, Any] = field(default_factory=dict, repr=False)"]
-
     def write_options(self, member: Member, indent: int = 8) -> list[str]:
         metadata: Object = {"json": member.json} if member.name != member.json else {}
         if member.extra:
             metadata["schema"] = dict(sorted(member.extra.items()))
         return [f"metadata={_write_value(metadata, indent)}"] if metadata else []
 
-    def field_function(self) -> tuple[str, str]:
-        return "dataclasses", "field"
-
 
 class _Pydantic(_Classes):
+    field_function = ("pydantic", "Field")
+    metadata_module = "podless.models.pydantic"
+
     def write_head(self, model: Class) -> list[str]:
         lines = self.write_decorator(model.named) if model.named is not None else []
         self.add_import("podless.models.pydantic", "Model")
         bases = "Resource, Model" if model.named is not None else "Model"
         return [*lines, _skip_long(f"class {model.name}({bases}):")]
-
-    def write_standard(self, named: NamedKind) -> list[str]:
-        self.add_import("podless.models.pydantic", "ObjectMeta")
-        self.add_import("pydantic", "Field")
-        return [
-            f"    apiVersion: str = {write_literal(f'{named.group}/{named.version}')}",
-            f"    kind: str = {write_literal(named.kind)}",
-            "    metadata: ObjectMeta = Field(default_factory=ObjectMeta)",
-        ]
 
     def write_options(self, member: Member, indent: int = 8) -> list[str]:
         extra, options = dict(member.extra), []
@@ -342,9 +327,6 @@ class _Pydantic(_Classes):
         if extra:
             options.append(f"json_schema_extra={_write_value(dict(sorted(extra.items())), indent)}")
         return options
-
-    def field_function(self) -> tuple[str, str]:
-        return "pydantic", "Field"
 
 
 class _TypedDict(_ModuleWriter):

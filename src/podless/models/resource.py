@@ -1,8 +1,9 @@
-"""Base class for objects of a kind, which checks them by schema and rules as the server does."""
+"""The base class for objects of a kind, which checks them as the server does, and the classes of their metadata."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from podless.meta.field import FieldError
 from podless.models.definition import read_kind, schema_of
@@ -99,3 +100,38 @@ class Resource:
         oldSelf, and unchanged invalid values are accepted.
         """
         return self._find_schema().check(self.to_dict(), old.to_dict() if old is not None else None)
+
+
+@dataclass(kw_only=True)
+class OwnerReference:
+    """An owner of an object."""
+
+    apiVersion: str  # noqa: N815
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None  # noqa: N815
+    extra_: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(kw_only=True)
+class ObjectMeta:
+    """The metadata of an object. extra_: fields without an attribute of their own."""
+
+    name: str | None = None
+    generateName: str | None = None  # noqa: N815
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None  # noqa: N815
+    generation: int | None = None
+    creationTimestamp: str | None = None  # noqa: N815
+    deletionTimestamp: str | None = None  # noqa: N815
+    deletionGracePeriodSeconds: int | None = None  # noqa: N815
+    finalizers: list[str] | None = None
+    ownerReferences: list[OwnerReference] | None = None  # noqa: N815
+    managedFields: list[dict[str, Any]] | None = None  # noqa: N815
+    selfLink: str | None = None  # noqa: N815
+    extra_: dict[str, Any] = field(default_factory=dict, repr=False)

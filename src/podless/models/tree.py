@@ -187,8 +187,8 @@ class Tree:
         """Return the type of items or values; an annotation adds the keywords that the type cannot express."""
         if node.get("type") == "object" and node.get("properties"):
             nested = self._add_nested(node, name, node.get("description") or "")
-            text, base = nested.text, {**nested.base} | pick_keywords(node, "description")
-            inferred = ModelType(text, base)
+            described = {"description": node["description"]} if "description" in node else {}
+            inferred = ModelType(nested.text, nested.base | described)
         else:
             inferred = self._infer_type(node, name)
         extra = find_differences(node, inferred.base)
@@ -270,11 +270,6 @@ def are_equal(left: Any, right: Any) -> bool:
 def drop_keywords(node: Object, *names: str) -> Object:
     """Return a schema without some keywords."""
     return {key: value for key, value in node.items() if key not in names}
-
-
-def pick_keywords(node: Object, *names: str) -> Object:
-    """Return only these keywords of a schema."""
-    return {key: value for key, value in node.items() if key in names}
 
 
 def shorten_name(name: str) -> str:
