@@ -26,16 +26,8 @@ _TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),<>]|[^=!(),<>\x00 \t\r\n]++\x00?|)
 _OPERATORS = {"in": "in", "notin": "notin", "=": "=", "==": "==", "!=": "!=", ">": "gt", "<": "lt"}
 _SYMBOLS = frozenset(("==", "=", "!=", "!", "(", ")", ",", "<", ">", ""))
 _INTEGER = re.compile(r"[-+]?[0-9]{1,30}")
-
-
-def _parse_int64(text: str) -> int | None:
-    """Return a text as Go's ParseInt reads it for 64 bits; None if it fails."""
-    if not _INTEGER.fullmatch(text):
-        return None
-    value = int(text)
-    return value if gotext.MIN_INT64 <= value <= gotext.MAX_INT64 else None
-
-
+_SPLIT = re.compile(r"!=|==?")
+_ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
 _PRINTED = {
     "=": "{key}={values}",
     "==": "{key}=={values}",
@@ -47,6 +39,17 @@ _PRINTED = {
     "gt": "{key}>{values}",
     "lt": "{key}<{values}",
 }
+_NO_VALUES: frozenset[str] = frozenset()
+_ALL_NUMBERS = -math.inf, math.inf
+_LOOKUPS_LOG2 = 2  # log2 of the number of lookups that take as long as one step of the meter
+
+
+def _parse_int64(text: str) -> int | None:
+    """Return a text as Go's ParseInt reads it for 64 bits; None if it fails."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if gotext.MIN_INT64 <= value <= gotext.MAX_INT64 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +119,8 @@ class _RequirementIndex:
                 self._required.setdefault(key, None)
             elif operator in ("gt", "lt"):
                 self._required.setdefault(key, None)
-                self._ranges[key] = _limit_range(
-                    self._ranges.get(key, _ALL_NUMBERS), operator, _parse_int64(term.values[0])
-                )
+                range_ = self._ranges.get(key, _ALL_NUMBERS)
+                self._ranges[key] = _limit_range(range_, operator, _parse_int64(term.values[0]))
             else:
                 values = frozenset(each(term.values))
                 earlier = self._required.get(key)
@@ -161,10 +163,6 @@ def _match_nothing(labels: Mapping[str, str]) -> bool:
     return False
 
 
-_NO_VALUES: frozenset[str] = frozenset()
-_ALL_NUMBERS = -math.inf, math.inf
-_LOOKUPS_LOG2 = 2  # log2 of the number of lookups that take as long as one step of the meter
-
 EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(matches_nothing=True)
 
@@ -187,15 +185,13 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
         return NOTHING
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
     requirements = [
-        _check_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()
+        _make_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()
     ]
     for expression in each(selector.get("matchExpressions") or []):
-        operator = expression.get("operator", "")
+        operator, key, values = expression.get("operator", ""), expression.get("key", ""), expression.get("values")
         if operator not in operators:
             raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
-        requirements.append(
-            _check_requirement(expression.get("key", ""), operators[operator], expression.get("values") or [])
-        )
+        requirements.append(_make_requirement(key, operators[operator], values or []))
     return LabelSelector(_sort_by_key(requirements))
 
 
@@ -236,8 +232,8 @@ class _SelectorParser:
             charge(_REQUIREMENT)
             try:
                 results.append(self.parse_requirement())
-            except _BadRequirement as fault:
-                raise BadRequest(f"unable to parse requirement: {fault}") from None
+            except BadRequest as fault:
+                raise BadRequest(f"unable to parse requirement: {fault.message}") from None
             following = self.take_token()
             if not following:
                 break
@@ -253,39 +249,37 @@ class _SelectorParser:
         if absent:
             key = self.take_token()
         if key in _SYMBOLS:
-            raise _BadRequirement(f"found '{key}', expected: identifier")
+            raise BadRequest(f"found '{key}', expected: identifier")
         if faults := names.check_qualified_name(key):
-            raise _BadRequirement(str(field.invalid("<nil>", key, "; ".join(faults))))
+            raise BadRequest(str(field.invalid("<nil>", key, "; ".join(faults))))
         if absent:
             return Requirement(key, "!")
         if self.peek_token() in ("", ","):
             return Requirement(key, "exists")
         token = self.take_token()
         if token not in _OPERATORS:
-            raise _BadRequirement(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
+            raise BadRequest(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
-        # errors count the values as they are stored: sorted, without duplicates
-        return _make_requirement(
-            key, operator, sorted(set(self.parse_values())) if operator in ("in", "notin") else [self.parse_value()]
-        )
+        values = self.parse_values() if operator in ("in", "notin") else [self.parse_value()]
+        return _make_requirement(key, operator, values)
 
     def parse_value(self) -> str:
         if self.peek_token() in ("", ","):
             return ""
         token = self.take_token()
         if token in _SYMBOLS:
-            raise _BadRequirement(f"found '{token}', expected: identifier")
+            raise BadRequest(f"found '{token}', expected: identifier")
         return token
 
     def parse_values(self) -> list[str]:
         token = self.take_token()
         if token != "(":
-            raise _BadRequirement(f"found '{token}' expected: '('")
+            raise BadRequest(f"found '{token}' expected: '('")
         if self.peek_token() == ")":
             self.take_token()
             return [""]
-        if self.peek_token() != "," and self.peek_token() in _SYMBOLS:
-            raise _BadRequirement(f"found '{self.peek_token()}', expected: ',', ')' or identifier")
+        if self.peek_token() in _SYMBOLS - {","}:
+            raise BadRequest(f"found '{self.peek_token()}', expected: ',', ')' or identifier")
         values = self.parse_value_list()
         self.take_token()
         return sorted(set(values))  # errors number the values as Go does: as a sorted set
@@ -302,22 +296,18 @@ class _SelectorParser:
                 if following == ")":
                     return results
                 if following != ",":
-                    raise _BadRequirement(f"found '{following}', expected: ',' or ')'")
+                    raise BadRequest(f"found '{following}', expected: ',' or ')'")
             elif token == ",":
                 if not results or following in (",", ")"):
                     results.append("")
                 if following == ")":
                     return results
             else:
-                raise _BadRequirement(f"found '{token}', expected: ',', or identifier")
-
-
-class _BadRequirement(Exception):
-    """A requirement is invalid."""
+                raise BadRequest(f"found '{token}', expected: ',', or identifier")
 
 
 def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement:
-    """Return a valid requirement. Raises _BadRequirement with all its faults."""
+    """Return a valid requirement. Raises BadRequest with all its faults."""
     faults: list[FieldError] = []
     if problems := names.check_qualified_name(key):
         faults.append(field.invalid("key", key, "; ".join(problems)))
@@ -333,15 +323,8 @@ def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement
         if problems := names.check_label_value(value):
             faults.append(field.invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
     if faults:
-        raise _BadRequirement(field.join_errors(faults))
+        raise BadRequest(field.join_errors(faults))
     return Requirement(key, operator, tuple(sorted(set(values))))
-
-
-def _check_requirement(key: str, operator: str, values: list[str]) -> Requirement:
-    try:
-        return _make_requirement(key, operator, values)
-    except _BadRequirement as fault:
-        raise BadRequest(str(fault)) from None
 
 
 @dataclass(frozen=True)
@@ -398,10 +381,6 @@ def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> di
         if sign == operator:
             result.setdefault(name, {})[value] = None
     return result
-
-
-_SPLIT = re.compile(r"!=|==?")
-_ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
 
 
 @bounded_cache(_CACHED)

@@ -249,7 +249,9 @@ def _commit_write(
     """Commit, then run the kind's follow-up. obj: the decoded object. Raises RevisionConflict."""
     follow_up = api.follow_ups.find_follow_up(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
-        planned = _follow_up_commits(api, follow_up, operation, obj)
+        stored = operation.stored
+        is_short = stored is not None and not api.off_loop.is_long(len(stored.data))
+        planned = follow_up.follow_up_commits(operation.key, obj) if is_short and GUARD.get() is None else None
         if planned is not None:
             return _shield_write(_commit_chain(api, operation, follow_up, obj, planned))
     written = commit_operations(api, (operation,)) if along is None else _commit_along(api, operation, along)
@@ -269,13 +271,6 @@ async def _run_follow_up(written: Awaitable[int], follow_up: FollowUp, key: str,
 
 def _set_revision(obj: Object, revision: int) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
-
-
-def _follow_up_commits(api: API, follow_up: FollowUp, operation: Operation, obj: Object) -> FollowUpCommits | None:
-    stored = operation.stored
-    if stored is None or api.off_loop.is_long(len(stored.data)) or GUARD.get() is not None:
-        return None
-    return follow_up.follow_up_commits(operation.key, obj)
 
 
 async def _commit_chain(

@@ -215,8 +215,8 @@ class Watch:
         ):
             return
         self._waiting.append(events)
-        if len(self._waiting) > 1 and self._is_behind() and self._ended is not None:
-            self._ended()
+        if len(self._waiting) > 1 and self._is_behind():
+            self._end_watch()
         elif self._work is None:
             self._work = asyncio.get_running_loop().create_task(self._deliver_waiting())
             deliveries = self._api.cache.deliveries
@@ -282,8 +282,7 @@ class Watch:
 
     def _deliver_events(self, events: Sequence[CacheEvent]) -> bool:
         if not events:  # the resource was removed
-            if self._ended is not None:
-                self._ended()
+            self._end_watch()
             return True
         is_shared = isinstance(events, Batch) and self.call.kind.webhook is None
         seen = self._share_view(events) if is_shared else self._select_events(events)  # type: ignore[arg-type]
