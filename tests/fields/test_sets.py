@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.codec import serializer
-from podless.fields import elements, sets
+from podless.fields import sets
 from podless.fields.sets import Fields, Path
 
 ELEMENTS = st.one_of(
@@ -91,10 +91,10 @@ def test_what_is_no_set_is_refused(raw: object) -> None:
 
 
 def test_keys_are_escaped_as_go_escapes_html() -> None:
-    assert elements.make_key_element({"name": "<a&b>"}) == 'k:{"name":"\\u003ca\\u0026b\\u003e"}'
-    assert elements.parse_element(elements.make_value_element("<")) == 'v:"\\u003c"'
+    assert sets.make_key_element({"name": "<a&b>"}) == 'k:{"name":"\\u003ca\\u0026b\\u003e"}'
+    assert sets.parse_element(sets.make_value_element("<")) == 'v:"\\u003c"'
 
 
 def test_paths_are_shown_as_in_conflicts() -> None:
     path = ("f:spec", "f:ports", 'k:{"name":"http","port":80}', "f:x", 'v:"a"', "v:1.5", "v:null", "i:3")
-    assert elements.format_element_path(path) == '.spec.ports[name="http",port=80].x[="a"][=1.5][=null][3]'
+    assert sets.format_element_path(path) == '.spec.ports[name="http",port=80].x[="a"][=1.5][=null][3]'

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.codec import gotext
-from podless.fields import elements
 from podless.fields.items import make_element, name_items
+from podless.fields.sets import format_element_path
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape
 from podless.meta.field import MAX
 from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge, each
@@ -159,10 +159,10 @@ def _check_list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]
             except SchemaMisfit as fault:
                 return [*results, ("", f"element {index}: {fault}")]
             if name in seen and not repeats:
-                results.append(("", f"duplicate entries for key {elements.format_element_path((name,))}"))
+                results.append(("", f"duplicate entries for key {format_element_path((name,))}"))
             seen.add(name)
         if type(item) in shape.types:
             continue
         inside = find_faults(item, shape, repeats)
-        results += ((f"{elements.format_element_path((name,))}{path}", text) for path, text in inside)
+        results += ((f"{format_element_path((name,))}{path}", text) for path, text in inside)
     return results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.codec import gotext
-from podless.fields import elements
+from podless.fields import sets
 from podless.fields.typed import NONE, PLAIN_TEXT, UNTYPED, ListShape, SchemaMisfit
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import has
@@ -49,7 +49,7 @@ def make_element(form: ListShape, item: Any) -> str:
         if type(item) is str:
             return f'v:"{item}"' if PLAIN_TEXT(item) else _make_text_element(item)
         if type(item) in UNTYPED.types and item is not None:
-            return elements.make_value_element(item)
+            return sets.make_value_element(item)
         raise SchemaMisfit(_NO_ITEM[type(item)])
     if type(item) is not dict:
         fault = "a null element" if item is None else "non-map elements"
@@ -68,14 +68,14 @@ def make_element(form: ListShape, item: Any) -> str:
         names = " ".join(map(gotext.quote, form.keys))
         fault = f"has an element that omits all key fields [{names}]"
         raise SchemaMisfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
-    return elements.make_key_element(keys)
+    return sets.make_key_element(keys)
 
 
 @bounded_cache(4096)  # lists use few different keys, and objects repeat them
 def _make_text_element(value: str) -> str:
-    return elements.make_value_element(value)
+    return sets.make_value_element(value)
 
 
 @bounded_cache(4096)
 def _make_keyed_element(name: str, value: str) -> str:
-    return elements.make_key_element({name: value})
+    return sets.make_key_element({name: value})

@@ -12,7 +12,6 @@ from podless.fields import sets
 from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves
 from podless.fields.compare import compare_values
-from podless.fields.elements import encode_compact
 from podless.fields.merge import Conflicts, WriteTarget
 from podless.fields.sets import Fields
 from podless.fields.typed import SchemaMisfit
@@ -64,7 +63,7 @@ def note_applied(metadata: Object, applied: Object) -> None:
         last["metadata"]["annotations"] = {
             key: text for key, text in last["metadata"]["annotations"].items() if key != LAST_APPLIED
         }
-    noted = {**annotations, LAST_APPLIED: encode_compact(last) + "\n"}
+    noted = {**annotations, LAST_APPLIED: sets.encode_compact(last) + "\n"}
     if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MAX_ANNOTATIONS:
         del noted[LAST_APPLIED]
     metadata["annotations"] = noted

@@ -13,7 +13,6 @@ from podless.fields import kubectl, merge, sets
 from podless.fields.check import check_value, raise_faults
 from podless.fields.collect import collect_created
 from podless.fields.compare import Comparison, compare_values, equal_values, find_replaced
-from podless.fields.elements import format_element_path
 from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget
 from podless.fields.overlay import lay_over
 from podless.fields.sets import Fields, Path
@@ -40,27 +39,20 @@ class ApplyConflict(APIError, code=409, reason="Conflict"):
     """409: an apply would change fields that other managers own."""
 
     def __init__(self, conflicts: Sequence[tuple[FieldOwner, Path]]) -> None:
-        by_owner: dict[FieldOwner, list[Path]] = {}
+        by_owner: dict[FieldOwner, list[str]] = {}
         for owner, path in each(conflicts):
-            by_owner.setdefault(owner, []).append(path)
+            by_owner.setdefault(owner, []).append(sets.format_element_path(path))
         charge(len(conflicts))
-        owners = sorted(by_owner, key=_owner_identifier)
+        named = [(_describe_owner(owner), by_owner[owner]) for owner in sorted(by_owner, key=_owner_identifier)]
         if len(conflicts) == 1:
-            text = f"1 conflict: conflict with {_describe_owner(owners[0])}: {format_element_path(conflicts[0][1])}"
+            text = f"1 conflict: conflict with {named[0][0]}: {named[0][1][0]}"
         else:
-            lines = []
-            for owner in owners:
-                lines.append(f"conflicts with {_describe_owner(owner)}:")
-                lines += [f"- {format_element_path(path)}" for path in by_owner[owner]]
-            text = f"{len(conflicts)} conflicts: " + "\n".join(lines)
+            lists = ("\n- ".join((f"conflicts with {name}:", *paths)) for name, paths in named)
+            text = f"{len(conflicts)} conflicts: " + "\n".join(lists)
         causes = [
-            {
-                "reason": "FieldManagerConflict",
-                "message": f"conflict with {_describe_owner(owner)}",
-                "field": format_element_path(path),
-            }
-            for owner in owners
-            for path in by_owner[owner]
+            {"reason": "FieldManagerConflict", "message": f"conflict with {name}", "field": path}
+            for name, paths in named
+            for path in paths
         ]
         super().__init__(f"Apply failed with {text}", {"causes": causes})
 
