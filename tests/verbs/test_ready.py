@@ -133,7 +133,7 @@ HOOK = {
 }
 POLICY = {"matchConstraints": {"resourceRules": RULES}, "validations": [{"expression": "object.metadata.name == 'a'"}]}
 POD = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
-SLOW = ("podless.apis.core.pods", "podless.apis.podspec", "podless.cel", "cryptography", "jwt")
+SLOW = ("podless.apis.core.pods", "podless.apis.podspec.spec", "podless.cel", "cryptography", "jwt")
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 

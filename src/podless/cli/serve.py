@@ -139,7 +139,7 @@ _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
 _PRELOADED = (
     "apis.apiextensions.definition.validate", "apis.apiextensions.definition.fill", "apis.offline", "cel.rules",
-    "schema.compile", "publish.table", "apis.podspec",
+    "schema.compile", "publish.table", "apis.core.pods",
 )  # fmt: skip
 _LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 

@@ -31,9 +31,14 @@ class QuantityError(ValueError):
     """A text is not a quantity. The message is kube-apiserver's."""
 
 
+def parse_amount(text: str) -> tuple[int, str]:
+    """Return the amount in billionths, rounded up, away from zero, and its suffix. Raises QuantityError."""
+    return _compute_amount(*_split_text(text))
+
+
 def parse_nanos(text: str) -> int:
     """Return the amount in billionths, rounded up, away from zero. Raises QuantityError."""
-    return _parse_amount(text)[0]
+    return parse_amount(text)[0]
 
 
 def parse_units(text: str) -> int:
@@ -76,7 +81,7 @@ def add_quantities(texts: Sequence[str]) -> str:
     """Return the sum of amounts, with the kind of suffix of the first one that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
-        addend, own_suffix = _parse_amount(text)
+        addend, own_suffix = parse_amount(text)
         suffix = suffix if amount else own_suffix
         amount += addend
     return format_quantity(amount, suffix)
@@ -84,13 +89,8 @@ def add_quantities(texts: Sequence[str]) -> str:
 
 def subtract_quantity(text: str, subtrahend: str) -> str:
     """Return the difference of two amounts, with the kind of suffix of the first. Raises QuantityError."""
-    amount, suffix = _parse_amount(text)
+    amount, suffix = parse_amount(text)
     return format_quantity(amount - parse_nanos(subtrahend), suffix)
-
-
-def find_suffix(text: str) -> str:
-    """Return the suffix of a quantity. Raises QuantityError."""
-    return _parse_amount(text)[1]
 
 
 def format_quantity(amount: int, suffix: str) -> str:
@@ -102,11 +102,6 @@ def format_quantity(amount: int, suffix: str) -> str:
         if not remainder and abs(units) >= 1024:
             return _format_binary(units)
     return _format_decimal(amount, bool(_EXPONENT.match(suffix)))
-
-
-def _parse_amount(text: str) -> tuple[int, str]:
-    """Return the amount in billionths, and the suffix in the text."""
-    return _compute_amount(*_split_text(text))
 
 
 def _split_text(text: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis.podspec import amounts, default_pod, default_pod_template
-from podless.apis.podspec.defaults import is_latest
+from podless.apis.podspec import amounts
+from podless.apis.podspec.defaults import default_pod, default_pod_template, is_latest
 from podless.codec import quantity
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults

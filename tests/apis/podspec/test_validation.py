@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis.podspec import default_pod, default_pod_template, validate_pod_template
-from podless.apis.podspec.template import validate_new_pod, validate_pod
+from podless.apis.podspec.defaults import default_pod, default_pod_template
+from podless.apis.podspec.template import validate_new_pod, validate_pod, validate_pod_template
 from podless.apis.podspec.warnings import warn_of_overlaps
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
@@ -163,7 +163,7 @@ def test_templates_need_no_references_of_images_and_allow_spaces() -> None:
     template: Object = {"spec": spec}
     defaults.fill_defaults(POD_TEMPLATE_SPEC, template)
     default_pod_template(template)
-    assert validate_pod_template(template, "spec.template") == []
+    assert [*validate_pod_template(template, "spec.template")] == []
     pod = _pod({"image": " i"}, volumes=spec["volumes"])
     assert len(_errors(pod)) == 2
 
@@ -172,8 +172,8 @@ def test_what_was_wrong_before_may_stay() -> None:
     term = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["not valid"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     pod = _pod(affinity={"nodeAffinity": required})
-    assert len(validate_pod(pod)) == 1
-    assert validate_pod(pod, pod) == []
+    assert len([*validate_pod(pod, None)]) == 1
+    assert [*validate_pod(pod, pod)] == []
 
 
 def test_names_of_containers_are_labels() -> None:

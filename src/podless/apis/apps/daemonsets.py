@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis import podspec
+from podless.apis.podspec.defaults import default_pod_template
+from podless.apis.podspec.template import validate_pod_template
 from podless.apis.shared import checks, workloads
 from podless.codec import gotext
 from podless.kinds.kind import Version
@@ -43,7 +44,7 @@ class DaemonSetStrategy(workloads.ReplicasStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Raise DecodeError if the annotation with the template generation is not a number."""
         spec, metadata = obj["spec"], obj["metadata"]
-        podspec.default_pod_template(spec["template"])
+        default_pod_template(spec["template"])
         strategy = spec["updateStrategy"]
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
@@ -77,7 +78,7 @@ class DaemonSetStrategy(workloads.ReplicasStrategy):
         yield from workloads.validate_matches(workloads.parse_selector(selector), pod)
         if selector is not None and workloads.is_empty(selector):
             yield field.invalid("spec.selector", selector, "empty selector is invalid for daemonset")
-        yield from podspec.validate_pod_template(pod, "spec.template", old["template"] if old is not None else None)
+        yield from validate_pod_template(pod, "spec.template", old["template"] if old is not None else None)
         yield from workloads.validate_always_running(pod, "DaemonSet")
         yield from checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         yield from _validate_strategy(spec["updateStrategy"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis import podspec
+from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ValidationCost
@@ -27,7 +27,7 @@ class ReplicaSetStrategy(workloads.ReplicasStrategy):
     limited_counts = LIMITED_COUNTS
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        podspec.default_pod_template(obj["spec"]["template"])
+        default_pod_template(obj["spec"]["template"])
 
     def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
         yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))

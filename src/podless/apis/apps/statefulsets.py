@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis import podspec
+from podless.apis.podspec.claims import validate_claim_spec
+from podless.apis.podspec.defaults import default_claim_spec, default_pod_template
+from podless.apis.podspec.template import validate_pod_template, validate_template_annotations
+from podless.apis.podspec.warnings import warn_of_claim_spec
 from podless.apis.shared import checks, workloads
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
@@ -43,7 +46,7 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        podspec.default_pod_template(spec["template"])
+        default_pod_template(spec["template"])
         for claim in each(spec.get("volumeClaimTemplates") or ()):
             _fill_claim(claim)
         strategy = spec["updateStrategy"]
@@ -73,7 +76,7 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
         yield from _validate_policies(spec)
         if old is None and whole:
             for claim, path in checks.list_items(spec, "volumeClaimTemplates", "spec"):
-                yield from podspec.validate_claim_spec(claim["spec"], f"{path}.spec")
+                yield from validate_claim_spec(claim["spec"], f"{path}.spec")
         yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         yield from checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         if old is None:  # immutable, like the claim templates, so updates need no check
@@ -85,13 +88,13 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
             if whole:
                 before = None if old is None else _add_claim_volumes(old)
-                yield from podspec.validate_pod_template(_add_claim_volumes(spec), "spec.template", before)
+                yield from validate_pod_template(_add_claim_volumes(spec), "spec.template", before)
             metadata = template.get("metadata") or {}
             yield from objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
             yield from objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
             if not whole:
                 before = None if old is None else old["template"]
-                yield from podspec.validate_template_marks(template, "spec.template", before)
+                yield from validate_template_annotations(template, "spec.template", before)
         yield from workloads.validate_always_running(template, "StatefulSet")
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
@@ -106,7 +109,7 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
         warnings = super().list_warnings(version, obj, old)
         for claim, path in checks.list_items(obj["spec"], "volumeClaimTemplates", "spec"):
             # the paths of kube-apiserver differ between create and update
-            warnings += podspec.warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
+            warnings += warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
         return [*warnings, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else warnings
 
 
@@ -116,7 +119,7 @@ def _fill_claim(claim: Object) -> None:
     filled = dict(claim)
     claim.clear()
     claim.update({**head, **{name: value for name, value in each(filled).items() if name not in head}})
-    podspec.default_claim_spec(claim["spec"])
+    default_claim_spec(claim["spec"])
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
 

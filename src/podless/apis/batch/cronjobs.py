@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podless.apis import podspec
 from podless.apis.batch import jobspecs, schedules
+from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
@@ -32,7 +32,7 @@ class CronJobStrategy(workloads.TemplateStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         job = obj["spec"]["jobTemplate"]["spec"]
-        podspec.default_pod_template(job["template"])
+        default_pod_template(job["template"])
         jobspecs.default_failure_policy(job.get("podFailurePolicy") or {})
 
     def validate_create(self, version: Version, obj: Object) -> Faults:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from podless.apis import podspec
 from podless.apis.batch import indexes, jobscheduling
+from podless.apis.podspec.defaults import default_pod_template
+from podless.apis.podspec.template import validate_pod_template
+from podless.apis.podspec.warnings import warn_of_template
 from podless.apis.shared import checks, workloads
 from podless.codec import gotext
 from podless.codec.gotext import Literal, Named
@@ -169,7 +171,7 @@ _LARGEST = (1 << 31) - 1
 def default_job_spec(obj: Object) -> None:
     """Set the defaults of a Job spec. obj: the Job, which gets the labels of its template."""
     spec, metadata = obj["spec"], obj["metadata"]
-    podspec.default_pod_template(spec["template"])
+    default_pod_template(spec["template"])
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     if spec.get("parallelism") is None:
@@ -208,7 +210,7 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
     errors += _validate_replacement(spec, f"{path}.podReplacementPolicy")
     errors += jobscheduling.validate_scheduling(spec, f"{path}.scheduling")
     template = spec["template"]
-    errors += podspec.validate_pod_template(template, f"{path}.template", old["template"] if old is not None else None)
+    errors += validate_pod_template(template, f"{path}.template", old["template"] if old is not None else None)
     return [*errors, *_validate_restarts(spec, f"{path}.template.spec.restartPolicy")]
 
 
@@ -281,4 +283,4 @@ def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     is_large = (spec.get("completions") or 0) > _LARGE and (spec.get("parallelism") or 0) > _MAX_OF_MANY
     if spec.get("completionMode") == INDEXED and is_large:
         warnings.append(_UNTRACKED)
-    return [*warnings, *podspec.warn_of_template(spec["template"], f"{path}.template")]
+    return [*warnings, *warn_of_template(spec["template"], f"{path}.template")]

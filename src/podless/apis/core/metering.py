@@ -46,10 +46,11 @@ class _Sum:
         before = self.amounts.pop(key, None)
         if before is not None:
             self._amount -= before[0]
-        if text is None or not (amount := quantity.parse_nanos(text)):
+        amount, suffix = quantity.parse_amount(text or "0")
+        if not amount:
             return
         self._amount += amount
-        self.amounts[key] = amount, quantity.find_suffix(text)
+        self.amounts[key] = amount, suffix
         if before is None:
             heappush(self._keys, key)
             if len(self._keys) > 2 * len(self.amounts) + _STEPS:

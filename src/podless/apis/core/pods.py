@@ -5,14 +5,15 @@ Source: Kubernetes' pkg/registry/core/pod.
 
 from __future__ import annotations
 
-from podless.apis.podspec import default_pod, drop_disabled
-from podless.apis.podspec import selectors as selecting
+from podless.apis.podspec import podannotations
+from podless.apis.podspec.affinity import complete_selectors
 from podless.apis.podspec.amounts import qos_class
-from podless.apis.podspec.statuses import validate_status_update as check_status
+from podless.apis.podspec.defaults import default_pod
+from podless.apis.podspec.disabled import drop_disabled
+from podless.apis.podspec.statuses import validate_status_update
 from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
-from podless.apis.podspec.warnings import APP_ARMOR
-from podless.apis.podspec.warnings import warn_of_pod as pod_warnings
+from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
 from podless.apis.shared.typed import CLIENT_METADATA, DescribedStrategy, keep_parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -59,7 +60,7 @@ class PodStrategy(DescribedStrategy):
         default_pod(obj)
 
     def early_warnings(self, obj: Object) -> list[str]:
-        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.list_apparmor_annotations(obj)]
+        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in podannotations.list_apparmor_annotations(obj)]
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
@@ -69,10 +70,10 @@ class PodStrategy(DescribedStrategy):
             now = clock.now() if has("GatedPodTimes") else None
             head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": now}]}
             obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
-        selecting.complete_selectors(spec, obj["metadata"].get("labels") or {})
-        selecting.set_apparmor_fields(obj)
+        complete_selectors(spec, obj["metadata"].get("labels") or {})
+        podannotations.set_apparmor_fields(obj)
         if not has("AppArmorFieldsOnly"):
-            selecting.set_apparmor_annotations(obj)
+            podannotations.set_apparmor_annotations(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["status"] = old["status"]
@@ -102,7 +103,7 @@ class PodStrategy(DescribedStrategy):
         return validate_pod_update(obj, old)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*check_status(obj, old)]
+        return validate_status_update(obj, old)
 
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
@@ -130,8 +131,8 @@ class PodStrategy(DescribedStrategy):
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None:
             return []
-        warnings = names.check_label_name(obj["metadata"].get("name") or "")
-        return [*([f"{_HOSTNAME}[{' '.join(warnings)}]"] if warnings else []), *pod_warnings(obj)]
+        faults = names.check_label_name(obj["metadata"].get("name") or "")
+        return [*([f"{_HOSTNAME}[{' '.join(faults)}]"] if faults else []), *warn_of_pod(obj)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         spec, status = obj["spec"], obj.get("status") or {}
@@ -170,7 +171,7 @@ class _Ephemeral(_SpecPart):
         return _in_order(remaining | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*validate_ephemeral_update(obj, old)]
+        return validate_ephemeral_update(obj, old)
 
 
 class _Resize(_SpecPart):

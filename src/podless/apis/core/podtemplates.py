@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from podless.apis.podspec import default_pod_template, drop_disabled, validate_pod_template, warn_of_template
+from podless.apis.podspec.defaults import default_pod_template
+from podless.apis.podspec.disabled import drop_disabled
+from podless.apis.podspec.template import validate_pod_template
+from podless.apis.podspec.warnings import warn_of_template
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy

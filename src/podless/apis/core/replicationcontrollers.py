@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis import podspec
 from podless.apis.apps.replicasets import COUNTS, LIMITED_COUNTS
+from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.kinds.kind import Version
 from podless.kinds.strategy import DeletionPolicy, ValidationCost
@@ -29,7 +29,7 @@ class ReplicationControllerStrategy(workloads.ReplicasStrategy):
         spec = obj["spec"]
         template = spec.get("template")
         if template is not None:
-            podspec.default_pod_template(template)
+            default_pod_template(template)
             labels = workloads.template_labels(template)
             if labels and not spec.get("selector"):
                 spec["selector"] = dict(labels)

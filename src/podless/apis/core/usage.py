@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from podless.apis.podspec.amounts import HUGE_PAGES, add_totals, format_totals, parse_totals, qos_class, sum_totals
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, str]
-_Amount = tuple[int, str]  # billionths, and the suffix of the quantity
-_Sums = dict[str, _Amount]
 
-_STEPS = 8  # steps to handle an amount
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 # resource that a quota limits and containers must then set: its field in the container
 _PLACES = {
@@ -28,7 +26,6 @@ _PLACES = {
     "limits.cpu": ("limits", "cpu"),
     "limits.memory": ("limits", "memory"),
 }
-_NEEDED = frozenset(_PLACES)
 _CLASS = ".storageclass.storage.k8s.io/"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 _MAX_DEVICES = 32  # maximum devices of a request; a request for all devices counts as many
@@ -88,7 +85,7 @@ def _matches_scope(scope: str, operator: str, values: frozenset[str], usage: Usa
 
 def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
     """Return the resources that a quota limits and the pod's containers do not set; "" for none."""
-    needed = sorted(_NEEDED.intersection(hard))
+    needed = sorted(_PLACES.keys() & hard)
     unset: dict[str, set[str]] = {}
     spec = pod["spec"]
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
@@ -107,7 +104,8 @@ def _measure_pod(pod: Object) -> Usage:
     if status.get("phase") not in _TERMINAL_PHASES:
         amounts = {"pods": "1", **_name_resources(total_resources(spec, "requests"), total_resources(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
-    scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")
+    quality = status.get("qosClass") or qos_class(spec)
+    scopes.add("BestEffort" if quality == "BestEffort" else "NotBestEffort")
     if _has_namespace_terms(spec):
         scopes.add("CrossNamespacePodAffinity")
     priority = spec.get("priorityClassName")
@@ -119,7 +117,7 @@ def _name_resources(requests: Amounts, limits: Amounts) -> Amounts:
     result: Amounts = {}
     for name, text in each(requests).items():
         result[f"requests.{name}"] = text
-        if name in _PLAIN or name.startswith("hugepages-"):
+        if name in _PLAIN or name.startswith(HUGE_PAGES):
             result[name] = text
     for name, text in each(limits).items():
         if name in _PLAIN:
@@ -127,69 +125,13 @@ def _name_resources(requests: Amounts, limits: Amounts) -> Amounts:
     return result
 
 
-def total_resources(spec: Object, field_name: str) -> Amounts:
-    """Return the maximum that a pod needs at one time: all containers, or one init container with its sidecars.
-
-    field_name: "requests" or "limits".
-    """
-    regular: _Sums = {}
-    for container in spec.get("containers") or ():
-        charge(1)
-        _add_sums(regular, _read_sums(_read_amounts(container, field_name)))
-    before: list[_Sums] = []  # totals while each init container runs, of the resources that it requests
-    stay: _Sums = {}
-    for container in spec.get("initContainers") or ():
-        charge(1)
-        amounts = _read_sums(_read_amounts(container, field_name))
-        if container.get("restartPolicy") == "Always":
-            _add_sums(stay, amounts)
-            before.append({name: stay[name] for name in amounts})
-        else:
-            before.append({name: _add_amounts(amount, stay.get(name)) for name, amount in amounts.items()})
-    _add_sums(regular, stay)
-    for sums in before:
-        for name, amount in each(sums).items():
-            if name not in regular or amount[0] > regular[name][0]:
-                regular[name] = amount
-    of_pod = (spec.get("resources") or {}).get(field_name) or {}
-    total = _read_sums({name: quantity.format_quantity(*amount) for name, amount in each(regular).items()} | of_pod)
-    extra = spec.get("overhead") or {}
-    _add_sums(
-        total,
-        _read_sums({name: text for name, text in each(extra).items() if field_name == "requests" or name in regular}),
-    )
-    return {name: quantity.format_quantity(*amount) for name, amount in each(total).items()}
-
-
-def _read_amounts(container: Object, field_name: str) -> Amounts:
-    amounts: Amounts = (container.get("resources") or {}).get(field_name) or {}
-    return amounts
-
-
-def _read_sums(amounts: Amounts) -> _Sums:
-    sums: _Sums = {}
-    for name, text in amounts.items():
-        charge(_STEPS)
-        sums[name] = quantity.parse_nanos(text), quantity.find_suffix(text)
-    return sums
-
-
-def _add_sums(sums: _Sums, added: _Sums) -> None:
-    for name, amount in each(added).items():
-        sums[name] = _add_amounts(sums[name], amount) if name in sums else amount
-
-
-def _add_amounts(first: _Amount, second: _Amount | None) -> _Amount:
-    """Add two amounts, in the format of the first one that is not zero."""
-    if second is None:
-        return first
-    return first[0] + second[0], first[1] if first[0] else second[1]
-
-
-def _best_effort(pod: Object) -> bool:
-    from podless.apis.podspec.amounts import qos_class
-
-    return ((pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"])) == "BestEffort"
+def total_resources(spec: Object, key: str) -> Amounts:
+    """Return the most that a pod needs at one time, with its overhead. key: "requests" or "limits"."""
+    containers = sum_totals(spec, key)
+    total = containers | parse_totals((spec.get("resources") or {}).get(key) or {})
+    overhead = parse_totals(spec.get("overhead") or {})
+    add_totals(total, {name: extra for name, extra in overhead.items() if key == "requests" or name in containers})
+    return format_totals(total)
 
 
 def _has_namespace_terms(spec: Object) -> bool:
@@ -245,7 +187,7 @@ def _device_claim(claim: Object) -> Usage:
 
 def _of_pods(name: str) -> bool:
     return name in ("pods", *_PLAIN) or (
-        name.startswith(("requests.", "limits.", "hugepages-")) and (name != "requests.storage")
+        name.startswith(("requests.", "limits.", HUGE_PAGES)) and name != "requests.storage"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
@@ -10,61 +10,86 @@ from podless.codec.gotext import Named
 from podless.meta import field, names, validation
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
-TERMS = REQUIRED, PREFERRED = (
-    "requiredDuringSchedulingIgnoredDuringExecution",
-    "preferredDuringSchedulingIgnoredDuringExecution",
-)
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_POD_AFFINITIES = ("podAffinity", "podAntiAffinity")
 _SETS, _VALUELESS, _COMPARED = ("In", "NotIn"), ("Exists", "DoesNotExist"), ("Gt", "Lt")
 _UNKNOWN = "not a valid selector operator"
-_WEIGHT = "must be in the range 1-100"
-_NO_SELECTOR = "must not be specified when labelSelector is not set"
+# fields with label keys: the operator that they add to the label selector
+_KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
+
+
+def list_pod_terms(spec: Object, path: str = "") -> Iterator[tuple[Object, str]]:
+    """Yield the terms of pod affinity and anti-affinity, with their paths. path: of the spec."""
+    affinity = spec.get("affinity") or {}
+    for name in _POD_AFFINITIES if affinity else ():
+        rules, rules_path = affinity.get(name) or {}, f"{path}.affinity.{name}"
+        yield from checks.list_items(rules, REQUIRED, rules_path)
+        for weighted, at in checks.list_items(rules, PREFERRED, rules_path):
+            yield weighted.get("podAffinityTerm") or {}, f"{at}.podAffinityTerm"
+
+
+def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
+    """Merge matchLabelKeys and mismatchLabelKeys of a new pod into its label selectors. labels: of the pod.
+
+    Source: Kubernetes' pkg/registry/core/pod (strategy.go).
+    """
+    terms = [term for term, _ in list_pod_terms(spec)]
+    if has("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+        terms += spec.get("topologySpreadConstraints") or ()
+    for term in each(terms):
+        selector = term.get("labelSelector")
+        if selector is None:
+            continue
+        for name, operator in _KEYS.items():
+            for key in each(term.get(name) or ()):
+                if key in labels:
+                    added = {"key": key, "operator": operator, "values": [labels[key]]}
+                    selector.setdefault("matchExpressions", []).append(added)
 
 
 def validate_affinity(affinity: Object, path: str, options: PodOptions) -> field.Errors:
     """Validate the affinity of a pod."""
-    if (nodes := affinity.get("nodeAffinity")) is not None:
-        yield from _validate_node_affinity(nodes, f"{path}.nodeAffinity", options)
-    for name in ("podAffinity", "podAntiAffinity"):
-        if (pods := affinity.get(name)) is not None:
-            yield from _validate_pod_affinity(pods, f"{path}.{name}", options)
-
-
-def _validate_node_affinity(node_affinity: Object, path: str, options: PodOptions) -> field.Errors:
-    if (required := node_affinity.get(REQUIRED)) is not None:
-        yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
-    for index, term in enumerate(each(node_affinity.get(PREFERRED) or ())):
-        term_path = f"{path}.{PREFERRED}[{index}]"
-        yield from _validate_weight(term, term_path)
-        yield from node_term(term.get("preference") or {}, f"{term_path}.preference", any_value=True)
+    nodes = affinity.get("nodeAffinity") or {}
+    if (required := nodes.get(REQUIRED)) is not None:
+        yield from validate_node_selector(required, f"{path}.nodeAffinity.{REQUIRED}", any_value=options.node_values)
+    for term, at in checks.list_items(nodes, PREFERRED, f"{path}.nodeAffinity"):
+        yield from _validate_weight(term, at)
+        yield from _validate_node_term(term.get("preference") or {}, f"{at}.preference", any_value=True)
+    for name in _POD_AFFINITIES:
+        rules, rules_path = affinity.get(name) or {}, f"{path}.{name}"
+        for term, at in checks.list_items(rules, REQUIRED, rules_path):
+            yield from _validate_pod_term(term, at, options)
+        for term, at in checks.list_items(rules, PREFERRED, rules_path):
+            yield from _validate_weight(term, at)
+            yield from _validate_pod_term(term.get("podAffinityTerm") or {}, f"{at}.podAffinityTerm", options)
 
 
 def _validate_weight(term: Object, path: str) -> field.Errors:
     weight = term.get("weight") or 0
     if not 0 < weight <= 100:
-        yield field.invalid(f"{path}.weight", weight, _WEIGHT)
+        yield field.invalid(f"{path}.weight", weight, "must be in the range 1-100")
 
 
-def node_selector(selector: Object, path: str, *, any_value: bool = False) -> field.Errors:
+def validate_node_selector(selector: Object, path: str, *, any_value: bool = False) -> field.Errors:
     """Validate a NodeSelector. any_value: accept values that no label can have."""
-    terms = selector.get("nodeSelectorTerms") or []
-    if not terms:
+    if not selector.get("nodeSelectorTerms"):
         yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for index, term in enumerate(each(terms)):
-        yield from node_term(term, f"{path}.nodeSelectorTerms[{index}]", any_value=any_value)
+    for term, at in checks.list_items(selector, "nodeSelectorTerms", path):
+        yield from _validate_node_term(term, at, any_value=any_value)
 
 
-def node_term(term: Object, path: str, *, any_value: bool) -> field.Errors:
-    """Validate a NodeSelectorTerm."""
-    for index, expression in enumerate(each(term.get("matchExpressions") or ())):
-        yield from _validate_expression(expression, f"{path}.matchExpressions[{index}]", any_value)
-    for index, entry in enumerate(each(term.get("matchFields") or ())):
-        yield from _validate_field_selector(entry, f"{path}.matchFields[{index}]")
+def _validate_node_term(term: Object, path: str, *, any_value: bool) -> field.Errors:
+    for expression, at in checks.list_items(term, "matchExpressions", path):
+        yield from _validate_expression(expression, at, any_value)
+    for entry, at in checks.list_items(term, "matchFields", path):
+        yield from _validate_field_selector(entry, at)
 
 
 def _validate_expression(expression: Object, path: str, any_value: bool) -> field.Errors:
-    operator, values, key = expression.get("operator", ""), expression.get("values") or [], expression.get("key", "")
-    values_path = f"{path}.values"
+    operator, values, values_path = expression.get("operator", ""), expression.get("values") or [], f"{path}.values"
     if operator in _SETS:
         if not values:
             yield field.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'")
@@ -76,66 +101,51 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
             yield field.required(values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
         yield field.invalid(f"{path}.operator", Named(operator), _UNKNOWN)
-    yield from checks.label_key(f"{path}.key", key)
+    yield from checks.label_key(f"{path}.key", expression.get("key", ""))
     if not any_value:
-        for index, value in enumerate(each(values)):
-            yield from field.invalid_details(f"{values_path}[{index}]", value, names.check_label_value(value))
+        for value, at in checks.list_items(expression, "values", path):
+            yield from field.invalid_details(at, value, names.check_label_value(value))
 
 
 def _validate_field_selector(expression: Object, path: str) -> field.Errors:
-    operator, values, key = expression.get("operator", ""), expression.get("values") or [], expression.get("key", "")
+    operator, key = expression.get("operator", ""), expression.get("key", "")
     if operator not in _SETS:
         yield field.invalid(f"{path}.operator", Named(operator), _UNKNOWN)
-    elif len(values) != 1:
+    elif len(expression.get("values") or ()) != 1:
         reason = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         yield field.required(f"{path}.values", reason)
     if key != "metadata.name":
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
-    for index, value in enumerate(each(values)):
-        yield from field.invalid_details(f"{path}.values[{index}]", value, names.check_subdomain(value))
+    for value, at in checks.list_items(expression, "values", path):
+        yield from field.invalid_details(at, value, names.check_subdomain(value))
 
 
-def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions) -> field.Errors:
-    for index, term in enumerate(each(pod_affinity.get(REQUIRED) or ())):
-        yield from _pod_term(term, f"{path}.{REQUIRED}[{index}]", options)
-    for index, term in enumerate(each(pod_affinity.get(PREFERRED) or ())):
-        term_path = f"{path}.{PREFERRED}[{index}]"
-        yield from _validate_weight(term, term_path)
-        yield from _pod_term(term.get("podAffinityTerm") or {}, f"{term_path}.podAffinityTerm", options)
-
-
-def _pod_term(term: Object, path: str, options: PodOptions) -> field.Errors:
+def _validate_pod_term(term: Object, path: str, options: PodOptions) -> field.Errors:
     for name in ("labelSelector", "namespaceSelector"):
         if (selector := term.get(name)) is not None:
-            yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
+            for error in validation.validate_selector(selector, f"{path}.{name}"):
+                if not (options.selector_values and ".values[" in error.field):
+                    yield error
     for namespace in each(term.get("namespaces") or ()):
         yield from field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))
-    selector = term.get("labelSelector")
-    yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
+    yield from validate_label_keys(term, path)
     key = term.get("topologyKey", "")
     if not key:
         yield field.required(f"{path}.topologyKey", "can not be empty")
     yield from checks.label_key(f"{path}.topologyKey", key)
 
 
-def selector_errors(selector: Object, path: str, *, any_value: bool) -> field.Errors:
-    """Validate a label selector. any_value: accept values in expressions that no label can have."""
-    for error in validation.validate_selector(selector, path):
-        if not (any_value and ".values[" in error.field):
-            yield error
-
-
-def label_keys(
-    path: str, match_keys: Sequence[str], mismatch_keys: Sequence[str], selector: Object | None
-) -> field.Errors:
-    """Validate matchLabelKeys and mismatchLabelKeys."""
-    for name, keys in (("matchLabelKeys", match_keys), ("mismatchLabelKeys", mismatch_keys)):
-        if keys and selector is None:
-            yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)
-        elif keys:
-            for index, key in enumerate(each(keys)):
-                yield from checks.label_key(f"{path}.{name}[{index}]", key)
+def validate_label_keys(term: Object, path: str) -> field.Errors:
+    """Validate matchLabelKeys and mismatchLabelKeys of an affinity term or a topology spread constraint."""
+    selector = term.get("labelSelector")
+    match_keys: Sequence[str] = term.get("matchLabelKeys") or ()
+    for name in _KEYS:
+        if term.get(name) and selector is None:
+            yield field.forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set")
+        elif selector is not None:
+            for key, at in checks.list_items(term, name, path):
+                yield from checks.label_key(at, key)
     if selector is not None and match_keys:
         places = {key: index for index, key in enumerate(each(match_keys))}
         seen = set(selector.get("matchLabels") or ())
@@ -145,8 +155,7 @@ def label_keys(
                 reason = "exists in both matchLabelKeys and labelSelector"
                 yield field.invalid(f"{path}[{places[key]}]", key, reason)
             seen.add(key)
-    mismatched = set(mismatch_keys)
-    for index, key in enumerate(each(match_keys)):
+    mismatched = set(term.get("mismatchLabelKeys") or ())
+    for key, at in checks.list_items(term, "matchLabelKeys", path):
         if key in mismatched:
-            reason = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield field.invalid(f"{path}.matchLabelKeys[{index}]", key, reason)
+            yield field.invalid(at, key, "exists in both matchLabelKeys and mismatchLabelKeys")

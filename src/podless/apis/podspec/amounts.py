@@ -1,4 +1,4 @@
-"""Sums of the resources that a pod's containers request.
+"""Sums of the resources that a pod's containers request. Quotas use it too, so it imports no other rules of pods.
 
 Init containers run one after the other; sidecars run next to all containers that follow. Source: Kubernetes'
 component-helpers/resource and pkg/apis/core/v1/helper/qos.
@@ -6,15 +6,16 @@ component-helpers/resource and pkg/apis/core/v1/helper/qos.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from podless.codec import quantity
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
-Amounts = dict[str, int]  # in billionths
-_Totals = dict[str, tuple[int, str]]  # an amount in billionths, and a quantity whose kind of suffix it is written with
+Totals = dict[str, tuple[int, str]]  # amounts in billionths, each with the suffix of a quantity that it is written like
 HUGE_PAGES = "hugepages-"
 _COMPUTE = ("cpu", "memory")
-_QUANTITY = 4  # steps to parse a quantity
+_STEPS = 8  # steps to parse a quantity and to add it
 
 
 def is_sidecar(container: Object) -> bool:
@@ -23,57 +24,56 @@ def is_sidecar(container: Object) -> bool:
 
 
 def sum_resources(spec: Object, key: str) -> dict[str, str]:
-    """Return the total of all containers. key: "requests" or "limits"."""
-    sums: _Totals = {}
+    """Return the most that the containers of a pod need at one time. key: "requests" or "limits"."""
+    return format_totals(sum_totals(spec, key))
+
+
+def sum_totals(spec: Object, key: str) -> Totals:
+    """Return the same as numbers."""
+    sums: Totals = {}
     for container in each(spec.get("containers") or ()):
-        _add_totals(sums, _read_totals(container, key))
-    sidecars: _Totals = {}
-    peaks: _Totals = {}
+        add_totals(sums, _read_totals(container, key))
+    sidecars: Totals = {}
+    peaks: Totals = {}
     for container in each(spec.get("initContainers") or ()):
         totals = _read_totals(container, key)
         if is_sidecar(container):
-            _add_totals(sums, totals)
-            _add_totals(sidecars, totals)
+            add_totals(sums, totals)
+            add_totals(sidecars, totals)
             totals = {name: sidecars[name] for name in totals}  # other resources of the sidecars have not grown
         else:
-            _add_totals(totals, {name: sidecars[name] for name in totals if name in sidecars})
+            add_totals(totals, {name: sidecars[name] for name in totals if name in sidecars})
         _raise_to(peaks, totals)
     _raise_to(sums, peaks)
-    return {name: format_amount(*total) for name, total in sums.items()}
+    return sums
 
 
-def format_amount(amount: int, like: str) -> str:
-    """Format an amount in billionths as a quantity, with a binary suffix if `like` has one."""
-    units, fraction = divmod(amount, quantity.NANO)
-    if not like.endswith("i") or fraction:
-        return quantity.format_quantity(amount, "")
-    kibi, remainder = divmod(units, 1024)
-    return str(units) if remainder else quantity.canonicalize_quantity(f"{kibi}Ki")
+def parse_totals(amounts: dict[str, str]) -> Totals:
+    """Return amounts by resource, parsed."""
+    charge(_STEPS * len(amounts))
+    return {name: quantity.parse_amount(text) for name, text in amounts.items()}
 
 
-def _read_totals(container: Object, key: str) -> _Totals:
-    totals = {}
-    for name, text in ((container.get("resources") or {}).get(key) or {}).items():
-        charge(_QUANTITY)
-        totals[name] = quantity.parse_nanos(text), text
-    return totals
+def format_totals(totals: Totals) -> dict[str, str]:
+    """Return amounts by resource as quantities."""
+    return {name: quantity.format_quantity(*total) for name, total in each(totals).items()}
 
 
-def _add_totals(totals: _Totals, added: _Totals) -> None:
-    for name, (amount, like) in each(added).items():
-        total, total_like = totals.get(name, (0, like))
-        totals[name] = total + amount, total_like if total else like
+def add_totals(totals: Totals, added: Totals) -> None:
+    """Add amounts. A sum is written like its first amount that is not zero."""
+    for name, (amount, suffix) in each(added).items():
+        total, total_suffix = totals.get(name, (0, suffix))
+        totals[name] = total + amount, total_suffix if total else suffix
 
 
-def _raise_to(peaks: _Totals, totals: _Totals) -> None:
+def _read_totals(container: Object, key: str) -> Totals:
+    return parse_totals((container.get("resources") or {}).get(key) or {})
+
+
+def _raise_to(peaks: Totals, totals: Totals) -> None:
     for name, total in each(totals).items():
         if name not in peaks or total[0] > peaks[name][0]:
             peaks[name] = total
-
-
-def _add_amounts(sums: Amounts, added: Amounts) -> None:
-    for name, amount in each(added).items():
-        sums[name] = sums.get(name, 0) + amount
 
 
 def qos_class(spec: Object) -> str:
@@ -84,21 +84,20 @@ def qos_class(spec: Object) -> str:
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
         holders = [container.get("resources") or {} for container in each(containers)]
-    requests: Amounts = {}
-    limits: Amounts = {}
+    requests, limits = Counter[str](), Counter[str]()
     guaranteed = True
     for resources in holders:
-        _add_amounts(requests, _parse_compute(resources.get("requests")))
+        requests.update(_parse_compute(resources.get("requests")))
         limits_of_holder = _parse_compute(resources.get("limits"))
-        _add_amounts(limits, limits_of_holder)
+        limits.update(limits_of_holder)
         guaranteed = guaranteed and len(limits_of_holder) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"
-    if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
-        return "Guaranteed" if len(requests) == len(limits) else "Burstable"
+    if guaranteed and requests == limits:
+        return "Guaranteed"
     return "Burstable"
 
 
-def _parse_compute(amounts: dict[str, str] | None) -> Amounts:
+def _parse_compute(amounts: dict[str, str] | None) -> dict[str, int]:
     parsed = {name: quantity.parse_nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
     return {name: amount for name, amount in parsed.items() if amount > 0}

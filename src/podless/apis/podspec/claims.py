@@ -37,13 +37,12 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
         yield from validation.validate_selector(claim_spec["selector"], f"{path}.selector")
     yield from validate_access_modes(modes, f"{path}.accessModes")
     yield from _validate_storage(((claim_spec.get("resources") or {}).get("requests") or {}).get("storage"), path)
-    yield from _validate_class(claim_spec, path, "storageClassName")
+    yield from checks.validate_string(claim_spec, path, "storageClassName", names.check_subdomain)
     yield from volume_mode(claim_spec, path)
     before = [(old or {}).get(name) or {} for name in _SOURCES]
-    yield from _validate_sources(
-        claim_spec, path, any_group=any(old_source.get("apiGroup") is not None for old_source in each(before))
-    )
-    yield from _validate_class(claim_spec, path, "volumeAttributesClassName")
+    any_group = any(old_source.get("apiGroup") is not None for old_source in before)
+    yield from _validate_sources(claim_spec, path, any_group=any_group)
+    yield from checks.validate_string(claim_spec, path, "volumeAttributesClassName", names.check_subdomain)
 
 
 def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
@@ -57,11 +56,6 @@ def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
 def volume_mode(claim_spec: Object, path: str) -> list[FieldError]:
     """Validate volumeMode."""
     return field.one_of(f"{path}.volumeMode", claim_spec.get("volumeMode"), _MODES)
-
-
-def _validate_class(claim_spec: Object, path: str, name: str) -> field.Errors:
-    if value := claim_spec.get(name):
-        yield from field.invalid_details(f"{path}.{name}", value, names.check_subdomain(value))
 
 
 def _validate_storage(amount: str | None, path: str) -> field.Errors:
@@ -80,14 +74,10 @@ def _validate_sources(sources: Object, path: str, *, any_group: bool) -> field.E
     for name, reference in zip(_SOURCES, (source, ref), strict=True):
         if reference is not None:
             yield from _validate_reference(reference, f"{path}.{name}", any_group)
-    elsewhere = (ref or {}).get("namespace")
-    if ref is not None and elsewhere:
-        yield from field.invalid_details(
-            f"{path}.dataSourceRef.namespace", elsewhere, names.check_label_name(elsewhere)
-        )
+    yield from checks.validate_string(ref or {}, f"{path}.dataSourceRef", "namespace", names.check_label_name)
     if source is None or ref is None:
         return
-    if elsewhere:
+    if ref.get("namespace"):
         yield field.invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
     elif any(source.get(name) != ref.get(name) for name in ("apiGroup", "kind", "name")):
         yield field.invalid(path, {}, "must match dataSourceRef")

@@ -43,9 +43,7 @@ def validate_partitioned(key: str) -> Check:
 
     def check_source(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
-        partition = source.get("partition") or 0
-        if partition:  # 0 means none
-            yield from checks.validate_range(f"{path}.partition", partition, 1, 255)
+        yield from checks.validate_range(f"{path}.partition", source.get("partition") or None, 1, 255)  # 0 means none
 
     return check_source
 
@@ -65,13 +63,13 @@ def validate_iscsi(source: Object, path: str) -> field.Errors:
     yield from _validate_initiator(source, path, _START)
 
 
-def persistent_iscsi(source: Object, path: str, volume: str) -> field.Errors:
+def validate_persistent_iscsi(source: Object, path: str, volume: str) -> field.Errors:
     """Validate the iSCSI source of a persistent volume. volume: its name."""
     yield from checks.require_fields(source, path, "targetPortal")
     if _too_long(source, volume):
         yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
     yield from _validate_target(source, path, _FORM)
-    yield from secret_ref(source, path)
+    yield from validate_secret_ref(source, path)
     yield from _validate_initiator(source, path, _FORM)
 
 
@@ -124,10 +122,10 @@ def validate_flocker(source: Object, path: str) -> field.Errors:
 def validate_cinder(source: Object, path: str) -> field.Errors:
     """Validate a Cinder volume."""
     yield from checks.require_fields(source, path, "volumeID")
-    yield from secret_ref(source, path)
+    yield from validate_secret_ref(source, path)
 
 
-def secret_ref(source: Object, path: str, *fields: str) -> field.Errors:
+def validate_secret_ref(source: Object, path: str, *fields: str) -> field.Errors:
     """Require the name and the listed fields of secretRef, if it is set."""
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "name", *fields)
@@ -154,7 +152,7 @@ def _is_pair(pair: str) -> bool:
     return bool(colon) and not any(char in host for char in ":[]") and not any(char in port for char in "[]")
 
 
-def fibre_channel(source: Object, path: str) -> field.Errors:
+def validate_fibre_channel(source: Object, path: str) -> field.Errors:
     """Validate a Fibre Channel volume."""
     targets, wwids = source.get("targetWWNs") or [], source.get("wwids") or []
     targets_path = f"{path}.targetWWNs"
@@ -190,15 +188,14 @@ def validate_azure(source: Object, path: str) -> field.Errors:
         yield field.not_supported(f"{path}.diskURI", uri, (form,), named=False)
 
 
-def storage_os(source: Object, path: str) -> field.Errors:
+def validate_storage_os(source: Object, path: str) -> field.Errors:
     """Validate a StorageOS volume."""
     yield from checks.validate_name(f"{path}.volumeName", source.get("volumeName", ""))
-    if space := source.get("volumeNamespace"):
-        yield from field.invalid_details(f"{path}.volumeNamespace", space, names.check_label_name(space))
-    yield from secret_ref(source, path)
+    yield from checks.validate_string(source, path, "volumeNamespace", names.check_label_name)
+    yield from validate_secret_ref(source, path)
 
 
-def driver_name(name: str, path: str) -> field.Errors:
+def validate_driver_name(name: str, path: str) -> field.Errors:
     """Validate the name of a CSI driver."""
     if not name:
         yield field.required(path)

@@ -6,6 +6,7 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/pods.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from podless.apis.shared import checks
 from podless.meta import field, names
@@ -22,7 +23,7 @@ _OF_PODS = frozenset(
     }
 )  # fmt: skip
 # fields of the pod that variables can reference, and those that files can
-VARIABLES = (
+_VARIABLES = (
     "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
     "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 )  # fmt: skip
@@ -50,44 +51,46 @@ def uses_loose_names(spec: Object) -> bool:
     )
 
 
-def _variable_check(lenient: bool) -> Callable[[str], list[str]]:
-    """Return the check for names of variables. lenient: the old pod has names that only relaxed validation allows."""
-    relaxed = lenient or has("RelaxedEnvironmentVariableValidation")
-    return names.check_variable_name if relaxed else names.check_strict_variable_name
-
-
-def validate_env(env: list[Object], path: str, *, relaxed: bool = False) -> field.Errors:
-    """Validate the variables of a container."""
-    for index, variable in enumerate(each(env)):
-        at = f"{path}[{index}]"
-        yield from checks.validate_name(f"{at}.name", variable.get("name", ""), _variable_check(relaxed))
+def validate_env(container: Object, path: str, *, relaxed: bool) -> field.Errors:
+    """Validate env and envFrom of a container. relaxed: the old pod has names that only relaxed validation allows."""
+    check = names.check_strict_variable_name
+    if relaxed or has("RelaxedEnvironmentVariableValidation"):
+        check = names.check_variable_name
+    for variable, at in checks.list_items(container, "env", path):
+        yield from checks.validate_name(f"{at}.name", variable.get("name", ""), check)
         if (source := variable.get("valueFrom")) is not None:
-            yield from _value_from(source, f"{at}.valueFrom", variable.get("value", ""))
+            yield from _validate_value_from(source, f"{at}.valueFrom", variable.get("value", ""))
+    for source, at in checks.list_items(container, "envFrom", path):
+        yield from checks.validate_string(source, at, "prefix", check)
+        set_fields = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
+        for name in each(set_fields):
+            yield from checks.validate_name(
+                f"{at}.{name}.name", source[name].get("name", ""), names.check_subdomain_prefix
+            )
+        if not set_fields:
+            yield field.invalid(f"{path}.envFrom", "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(set_fields) > 1:
+            yield field.invalid(f"{path}.envFrom", "", "may not have more than one field specified at a time")
 
 
-def _value_from(source: Object, path: str, value: str) -> field.Errors:
-    count = 0
-    for name, check in _KINDS.items():
-        if source.get(name) is not None:
-            count += 1
-            yield from check(source[name], f"{path}.{name}")
-    if not count:
+def _validate_value_from(source: Object, path: str, value: str) -> field.Errors:
+    set_fields = [name for name in _KINDS if source.get(name) is not None]
+    for name in each(set_fields):
+        yield from _KINDS[name](source[name], f"{path}.{name}")
+    if not set_fields:
         alternatives = ", `secretKeyRef` or `fileKeyRef`" if has("EnvFiles") else " or `secretKeyRef`"
         yield field.invalid(path, "", f"must specify one of: {_SOURCES}{alternatives}")
     elif value:
         yield field.invalid(path, "", "may not be specified when `value` is not empty")
-    elif count > 1:
+    elif len(set_fields) > 1:
         yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
+def validate_field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
     """Validate a reference to a field of the pod. allowed: the field paths, sorted."""
     version, label = ref.get("apiVersion", ""), ref.get("fieldPath", "")
-    if not version:
-        yield field.required(f"{path}.apiVersion")
-        return
-    if not label:
-        yield field.required(f"{path}.fieldPath")
+    if not version or not label:
+        yield field.required(f"{path}.fieldPath" if version else f"{path}.apiVersion")
         return
     field_path, key, quoted = _split_subscript(label)
     reason = ""
@@ -115,7 +118,7 @@ def _split_subscript(label: str) -> tuple[str, str, bool]:
     return head, key, True
 
 
-def resource_ref(ref: Object, path: str, *, volume: bool = False) -> field.Errors:
+def validate_resource_ref(ref: Object, path: str, *, volume: bool = False) -> field.Errors:
     """Validate a resourceFieldRef. volume: it is for a file, which requires the container's name."""
     name = ref.get("resource", "")
     if volume and not ref.get("containerName"):
@@ -141,10 +144,6 @@ def _validate_divisor(name: str, divisor: str, path: str) -> field.Errors:
         )
 
 
-def _variable_field(ref: Object, path: str) -> field.Errors:
-    return field_ref(ref, path, VARIABLES)
-
-
 def _validate_key_ref(ref: Object, path: str) -> field.Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
     yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
@@ -158,30 +157,13 @@ def _validate_file_ref(ref: Object, path: str) -> field.Errors:
     yield from checks.reject_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
 
 
-_KINDS = {
-    "fieldRef": _variable_field,
-    "resourceFieldRef": resource_ref,
+_KINDS: dict[str, Callable[[Object, str], field.Errors]] = {
+    "fieldRef": partial(validate_field_ref, allowed=_VARIABLES),
+    "resourceFieldRef": validate_resource_ref,
     "configMapKeyRef": _validate_key_ref,
     "secretKeyRef": _validate_key_ref,
     "fileKeyRef": _validate_file_ref,
 }
-
-
-def validate_env_from(env_from: list[Object], path: str, *, relaxed: bool = False) -> field.Errors:
-    """Validate envFrom of a container."""
-    for index, source in enumerate(each(env_from)):
-        at = f"{path}[{index}]"
-        if prefix := source.get("prefix"):
-            yield from field.invalid_details(f"{at}.prefix", prefix, _variable_check(relaxed)(prefix))
-        set_fields = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
-        for name in each(set_fields):
-            yield from checks.validate_name(
-                f"{at}.{name}.name", source[name].get("name", ""), names.check_subdomain_prefix
-            )
-        if not set_fields:
-            yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
-        elif len(set_fields) > 1:
-            yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
 def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:

@@ -1,19 +1,20 @@
-"""Options that loosen the validation of a PodSpec for values that its old state already has.
+"""The context for validating parts of a PodSpec, with options for values that its old state already has.
 
 Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
 """
 
 from __future__ import annotations
 
-from podless.codec.gotext import parse_int
-from podless.runtime.dataclass import dataclass
+from collections.abc import Mapping, Set
+from typing import NamedTuple
 
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+from podless.runtime.dataclass import dataclass
+from podless.runtime.jsonobject import Object
 
 
 @dataclass(frozen=True, slots=True)
 class PodOptions:
-    """Options for validating a PodSpec."""
+    """Options for validating a PodSpec (podspec/template.py computes those of an update)."""
 
     pod: bool = False  # the PodSpec belongs to a pod, not to a template
     # the others say that the old state has something that may stay, though a new object may not have it:
@@ -36,13 +37,10 @@ STRICT = PodOptions()
 STRICT_POD = PodOptions(pod=True)
 
 
-def deletion_cost_fault(annotations: dict[str, str]) -> str | None:
-    """Return the annotation pod-deletion-cost if it is not a 32-bit number, else None."""
-    cost = annotations.get(DELETION_COST)
-    if cost is None:
-        return None
-    try:
-        parse_int(cost, 32)
-    except (ValueError, IndexError):
-        return cost or " "
-    return None if cost[0] == "-" or cost == "0" or cost[0] in "123456789" else cost
+class PodContext(NamedTuple):
+    """What the rules of a container need of its PodSpec: its valid volumes by name, and the names of its claims."""
+
+    spec: Object
+    options: PodOptions
+    volumes: Mapping[str, Object]
+    claims: Set[str]

@@ -11,14 +11,14 @@ from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-_SAME_PATH = "conflicting duplicate paths"
+_KINDS = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 
 
 def validate_items(source: Object, path: str) -> field.Errors:
     """Validate the keys that become files, and their permissions."""
     yield from checks.validate_mode(source, path)
-    for index, item in enumerate(each(source.get("items") or ())):
-        yield from _validate_item(item, f"{path}.items[{index}]")
+    for item, at in checks.list_items(source, "items", path):
+        yield from _validate_item(item, at)
 
 
 def _validate_item(item: Object, path: str) -> field.Errors:
@@ -27,17 +27,17 @@ def _validate_item(item: Object, path: str) -> field.Errors:
     yield from checks.validate_mode(item, path, "mode")
 
 
-def downward_file(file: Object, path: str) -> field.Errors:
+def validate_downward_file(file: Object, path: str) -> field.Errors:
     """Validate a file of the downward API."""
     yield from checks.require_fields(file, path, "path")
     yield from checks.validate_local_path(f"{path}.path", file.get("path", ""))
     ref, resource = file.get("fieldRef"), file.get("resourceFieldRef")
     if ref is not None:
-        yield from env.field_ref(ref, f"{path}.fieldRef", env.FILES)
+        yield from env.validate_field_ref(ref, f"{path}.fieldRef", env.FILES)
         if resource is not None:
             yield field.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
     elif resource is not None:
-        yield from env.resource_ref(resource, f"{path}.resourceFieldRef", volume=True)
+        yield from env.validate_resource_ref(resource, f"{path}.resourceFieldRef", volume=True)
     else:
         yield field.required(path, "one of fieldRef and resourceFieldRef is required")
     yield from checks.validate_mode(file, path, "mode")
@@ -47,38 +47,30 @@ def validate_projected(source: Object, path: str, *, outside_paths: bool) -> fie
     """Validate a projected volume. outside_paths: accept token paths outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
-    for index, item in enumerate(each(source.get("sources") or ())):
-        at = f"{path}.sources[{index}]"
-        count = 0
+    for item, at in checks.list_items(source, "sources", path):
         for kind in ("secret", "configMap"):
             if item.get(kind) is not None:
-                count += 1
                 yield from _validate_keys(item[kind], f"{at}.{kind}", path, seen)
-        if item.get("downwardAPI") is not None:
-            count += 1
-            for file in each(item["downwardAPI"].get("items") or ()):
-                yield from downward_file(file, f"{at}.downwardAPI")
-                yield from _validate_distinct_path(file.get("path", ""), file.get("path", ""), path, seen)
+        for file in each((item.get("downwardAPI") or {}).get("items") or ()):
+            yield from validate_downward_file(file, f"{at}.downwardAPI")
+            yield from _validate_distinct_path(file.get("path", ""), file.get("path", ""), path, seen)
         if item.get("serviceAccountToken") is not None:
-            count += 1
             yield from _validate_token(item["serviceAccountToken"], f"{at}.serviceAccountToken", path, outside_paths)
-        if count > 1:
+        if sum(item.get(kind) is not None for kind in _KINDS) > 1:
             yield field.forbidden(at, "may not specify more than 1 volume type per source")
 
 
 def _validate_keys(source: Object, source_path: str, path: str, seen: set[str]) -> field.Errors:
-    name = source.get("name", "")
-    if not name:
-        yield field.required(f"{source_path}.name")
-    for index, item in enumerate(each(source.get("items") or ())):
-        yield from _validate_item(item, f"{source_path}.items[{index}]")
-        yield from _validate_distinct_path(item.get("path", ""), name, path, seen)
+    yield from checks.require_fields(source, source_path, "name")
+    for item, at in checks.list_items(source, "items", source_path):
+        yield from _validate_item(item, at)
+        yield from _validate_distinct_path(item.get("path", ""), source.get("name", ""), path, seen)
 
 
 def _validate_distinct_path(file: str, shown_value: str, path: str, seen: set[str]) -> field.Errors:
     """Reject a second file at the same path."""
     if file and file in seen:
-        yield field.invalid(path, shown_value, _SAME_PATH)
+        yield field.invalid(path, shown_value, "conflicting duplicate paths")
     seen.add(file)
 
 

@@ -194,7 +194,7 @@ def _validate_claims(claims: list[Object], path: str, claim_names: Set[str]) -> 
             yield FieldError("FieldValueNotFound", claim_path, name, f"{_NOT_FOUND}{detail}")
 
 
-def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
+def validate_pod_resources(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
     """Validate the resources of a pod as a whole. claims: the names of its claims."""
     pod_resources = spec.get("resources")
     if pod_resources is None:

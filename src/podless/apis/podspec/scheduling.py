@@ -61,39 +61,36 @@ def taint_effect(effect: str, path: str) -> list[FieldError]:
     return checks.validate_enum(path, effect, _EFFECTS)
 
 
-def validate_gates(gates: list[Object], path: str) -> field.Errors:
-    """Validate schedulingGates."""
+def validate_gates(spec: Object, path: str) -> field.Errors:
+    """Validate schedulingGates of a PodSpec."""
     seen: set[str] = set()
-    for index, gate in enumerate(each(gates)):
-        name, gate_path = gate.get("name", ""), f"{path}[{index}]"
-        yield from checks.label_key(gate_path, name)
-        yield from checks.validate_unique(gate_path, name, seen)
+    for gate, at in checks.list_items(spec, "schedulingGates", path):
+        name = gate.get("name", "")
+        yield from checks.label_key(at, name)
+        yield from checks.validate_unique(at, name, seen)
 
 
-def validate_spread(spread: list[Object], path: str, options: PodOptions) -> field.Errors:
-    """Validate topologySpreadConstraints."""
-    last = {_topology_pair(item): index for index, item in enumerate(spread)}
+def validate_spread(spec: Object, path: str, options: PodOptions) -> field.Errors:
+    """Validate topologySpreadConstraints of a PodSpec."""
+    key = "topologySpreadConstraints"
+    last = {_topology_pair(item): at for item, at in checks.list_items(spec, key, path)}
     separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
-    for index, item in enumerate(each(spread)):
-        at, action = f"{path}[{index}]", item.get("whenUnsatisfiable", "")
-        skew = item.get("maxSkew") or 0
+    for item, at in checks.list_items(spec, key, path):
+        action, skew = item.get("whenUnsatisfiable", ""), item.get("maxSkew") or 0
         if skew <= 0:
             yield field.invalid(f"{at}.maxSkew", skew, checks.POSITIVE)
         if not item.get("topologyKey"):
             yield field.required(f"{at}.topologyKey", "can not be empty")
         yield from field.one_of(f"{at}.whenUnsatisfiable", action, _ACTIONS)
-        if last[_topology_pair(item)] > index:
+        if last[_topology_pair(item)] != at:
             pair_text = f"{{{item.get('topologyKey', '')}, {action}}}"
             yield field.duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", pair_text)
         yield from _validate_domains(item.get("minDomains"), action, f"{at}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             yield from field.one_of(f"{at}.{name}", item.get(name), _POLICIES)
-        keys, selector = item.get("matchLabelKeys") or [], item.get("labelSelector")
-        yield from (
-            _validate_legacy_keys(at, keys, selector) if separate else affinity.label_keys(at, keys, (), selector)
-        )
-        if selector is not None and not options.spread_selectors:
-            yield from validation.validate_selector(selector, f"{at}.labelSelector")
+        yield from _validate_legacy_keys(item, at) if separate else affinity.validate_label_keys(item, at)
+        if item.get("labelSelector") is not None and not options.spread_selectors:
+            yield from validation.validate_selector(item["labelSelector"], f"{at}.labelSelector")
 
 
 def _topology_pair(constraint: Object) -> tuple[str, str]:
@@ -110,38 +107,28 @@ def _validate_domains(minimum: int | None, action: str, path: str) -> field.Erro
         yield field.invalid(path, minimum, reason)
 
 
-def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -> field.Errors:
+def _validate_legacy_keys(constraint: Object, path: str) -> field.Errors:
     """Validate matchLabelKeys by the rules of releases that do not merge them into the selector."""
-    if not keys:
-        return
-    label_keys_path = f"{path}.matchLabelKeys"
-    if selector is None:
-        yield field.forbidden(label_keys_path, "must not be specified when labelSelector is not set")
-    selector_keys = set((selector or {}).get("matchLabels") or ())
-    selector_keys |= {expression.get("key", "") for expression in each((selector or {}).get("matchExpressions") or ())}
-    for index, key in enumerate(each(keys)):
-        yield from checks.label_key(f"{label_keys_path}[{index}]", key)
+    if constraint.get("labelSelector") is None and constraint.get("matchLabelKeys"):
+        yield field.forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
+    selector = constraint.get("labelSelector") or {}
+    selector_keys = set(selector.get("matchLabels") or ())
+    selector_keys |= {expression.get("key", "") for expression in each(selector.get("matchExpressions") or ())}
+    for key, at in checks.list_items(constraint, "matchLabelKeys", path):
+        yield from checks.label_key(at, key)
         if key in selector_keys:
-            yield field.invalid(f"{label_keys_path}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
+            yield field.invalid(at, key, "exists in both matchLabelKeys and labelSelector")
 
 
-def bad_selectors(spec: Object) -> bool:
+def has_invalid_selectors(spec: Object) -> bool:
     """Return whether a pod has spread constraints with invalid selectors."""
-    topology_spread_constraints = spec.get("topologySpreadConstraints") or ()
     return any(
         constraint.get("labelSelector") is not None and validation.validate_selector(constraint["labelSelector"], "")
-        for constraint in each(topology_spread_constraints)
-    )
-
-
-def bad_keys(spec: Object) -> bool:
-    """Return whether a pod has label keys that would be rejected now."""
-    return any(
-        any(
-            True
-            for _ in affinity.label_keys(
-                "", constraint.get("matchLabelKeys") or [], (), constraint.get("labelSelector")
-            )
-        )
         for constraint in each(spec.get("topologySpreadConstraints") or ())
     )
+
+
+def has_invalid_keys(spec: Object) -> bool:
+    """Return whether a pod has spread constraints with label keys that would be rejected now."""
+    constraints = each(spec.get("topologySpreadConstraints") or ())
+    return any(True for constraint in constraints for _ in affinity.validate_label_keys(constraint, ""))

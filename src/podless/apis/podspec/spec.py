@@ -5,10 +5,18 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePodSpec).
 
 from __future__ import annotations
 
-from podless.apis.podspec import affinity, containers, env, marks, resources, scheduling, security, volumes, windows
-from podless.apis.podspec.containers import Pod
-from podless.apis.podspec.options import PodOptions
-from podless.apis.podspec.probes import Around
+from podless.apis.podspec import (
+    affinity,
+    containers,
+    env,
+    podannotations,
+    resources,
+    scheduling,
+    security,
+    volumes,
+    windows,
+)
+from podless.apis.podspec.options import PodContext, PodOptions
 from podless.apis.shared import checks
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
@@ -17,10 +25,11 @@ from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-POD_RESOURCE_CLAIM = load_struct("core/v1", "PodResourceClaim")
+_POD_RESOURCE_CLAIM = load_struct("core/v1", "PodResourceClaim")
 
 _RESTARTS = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_CLAIM_SOURCES = ("resourceClaimName", "resourceClaimTemplateName")
 _PREEMPTIONS = ("PreemptLowerPriority", "Never")
 _MAX_SERVERS, _MAX_PATHS, _MAX_CHARACTERS = 3, 32, 2048
 _MAX_HOSTNAME = 64
@@ -42,89 +51,90 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     if spec.get("affinity") is not None:
         yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
     yield from _validate_dns(spec, f"{path}.dnsConfig")
-    for index, gate in enumerate(each(spec.get("readinessGates") or ())):
-        yield from checks.label_key(f"{path}.readinessGates[{index}].conditionType", gate.get("conditionType", ""))
+    for gate, at in checks.list_items(spec, "readinessGates", path):
+        yield from checks.label_key(f"{at}.conditionType", gate.get("conditionType", ""))
     if spec.get("schedulingGates"):
-        yield from scheduling.validate_gates(spec["schedulingGates"], f"{path}.schedulingGates")
+        yield from scheduling.validate_gates(spec, path)
     if spec.get("topologySpreadConstraints"):
-        at = f"{path}.topologySpreadConstraints"
-        yield from scheduling.validate_spread(spec["topologySpreadConstraints"], at, options)
-    yield from windows.host_processes(spec, path, visited)
+        yield from scheduling.validate_spread(spec, path, options)
+    yield from windows.validate_host_processes(spec, path, visited)
     yield from _validate_users(spec, path, options, visited)
     yield from _validate_hostname(spec, path)
-    yield from _validate_names(spec, path)
+    yield from checks.validate_string(spec, path, "serviceAccountName", names.check_subdomain)
+    yield from checks.validate_string(spec, path, "nodeName", names.check_subdomain)
+    deadline = spec.get("activeDeadlineSeconds")
+    yield from checks.validate_range(f"{path}.activeDeadlineSeconds", deadline, 1, _MAX_SECONDS)
+    yield from checks.validate_string(spec, path, "hostname", names.check_label_name)
+    yield from checks.validate_string(spec, path, "subdomain", names.check_label_name)
     if spec.get("tolerations"):
         yield from scheduling.validate_tolerations(spec["tolerations"], f"{path}.tolerations")
-    yield from _validate_aliases(spec, path)
-    yield from _validate_classes(spec, path, options)
+    for alias, at in checks.list_items(spec, "hostAliases", path):
+        address = alias.get("ip", "")
+        yield from field.invalid_details(f"{at}.ip", address, addresses.find_address_faults(address))
+        for name, name_path in checks.list_items(alias, "hostnames", at):
+            yield from field.invalid_details(name_path, name, names.check_subdomain(name))
+    yield from checks.validate_string(spec, path, "priorityClassName", names.check_subdomain)
+    yield from checks.validate_pointer(spec, path, "runtimeClassName", names.check_subdomain)
+    if (preemption := spec.get("preemptionPolicy")) is not None:
+        yield from checks.validate_enum(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
+    if spec.get("overhead"):
+        limits, indivisible = {"limits": spec["overhead"]}, options.indivisible
+        yield from resources.validate_resources(limits, f"{path}.overhead", set(), indivisible=indivisible)
     yield from windows.validate_os(spec, path, visited)
     yield from env.validate_file_keys(spec, path, visited)
 
 
 def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> field.Errors:
     """Validate volumes, claims, containers and resources."""
-    sound: dict[str, Object] = {}
+    valid_volumes: dict[str, Object] = {}
     if spec.get("volumes"):
-        relaxed = {"outside_paths": options.has_outside_token_path, "no_image": options.no_image}
-        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **relaxed)
+        yield from volumes.validate_volumes(spec, path, metadata, options, valid_volumes)
     if spec.get("resourceClaims"):
-        yield from _validate_claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
-    pod = Pod(
-        volumes=sound,
-        claims={claim["name"] for claim in each(spec.get("resourceClaims") or ()) if claim.get("name")},
-        restart=spec.get("restartPolicy", ""),
-        host_users=spec.get("hostUsers") is not False,
-        around=Around(spec.get("terminationGracePeriodSeconds"), spec.get("os")),
-        options=options,
-    )
-    regular, first = spec.get("containers") or [], spec.get("initContainers") or []
-    yield from containers.validate_containers(regular, f"{path}.containers", pod)
-    if first:
-        yield from containers.validate_init_containers(first, f"{path}.initContainers", pod, regular)
+        yield from _validate_claims(spec, path, metadata)
+    claims = {claim["name"] for claim in each(spec.get("resourceClaims") or ()) if claim.get("name")}
+    pod = PodContext(spec, options, valid_volumes, claims)
+    yield from containers.validate_containers(path, pod)
+    if spec.get("initContainers"):
+        yield from containers.validate_init_containers(path, pod)
     if spec.get("ephemeralContainers"):
-        other_containers = [*regular, *first]
-        yield from containers.validate_ephemeral_containers(
-            spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, other_containers
-        )
-    yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
+        yield from containers.validate_ephemeral_containers(path, pod)
+    yield from resources.validate_pod_resources(spec, path, claims, indivisible=options.indivisible)
 
 
-def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -> field.Errors:
-    mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
+def _validate_claims(spec: Object, path: str, metadata: Object | None) -> field.Errors:
+    mirror = podannotations.MIRROR in ((metadata or {}).get("annotations") or {})
     seen: set[str] = set()
-    for index, claim in enumerate(each(claims)):
+    for claim, at in checks.list_items(spec, "resourceClaims", path):
         if mirror:
             yield field.forbidden("[]", "static pods do not support resource claims")
             continue
-        at, name = f"{path}[{index}]", claim.get("name", "")
+        name = claim.get("name", "")
         if name in seen:
             yield field.duplicate(f"{at}.name", name)
         else:
             yield from checks.validate_name(f"{at}.name", name)
         if name:
             seen.add(name)
-        existing, resource_claim_template_name = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
-        if existing is not None and resource_claim_template_name is not None:
-            reason = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            yield field.invalid(at, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
-        if existing is None and resource_claim_template_name is None:
+        set_sources = [key for key in _CLAIM_SOURCES if claim.get(key) is not None]
+        if len(set_sources) != 1:
             reason = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            yield field.invalid(at, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
-        for key in ("resourceClaimName", "resourceClaimTemplateName"):
-            if (value := claim.get(key)) is not None:
-                yield from field.invalid_details(f"{at}.{key}", value, names.check_subdomain(value))
+            if set_sources:
+                reason = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield field.invalid(at, gostructs.format_struct(_POD_RESOURCE_CLAIM, claim), reason)
+        for key in _CLAIM_SOURCES:
+            yield from checks.validate_pointer(claim, at, key, names.check_subdomain)
 
 
 def _validate_network(spec: Object, path: str, options: PodOptions) -> field.Errors:
     """Require equal host and container ports of pods on the host network."""
     if not spec.get("hostNetwork"):
         return
-    for position, container in enumerate(each(spec.get("containers") or ())):
-        for index, port in enumerate(each(container.get("ports") or ())):
+    for container, container_path in checks.list_items(spec, "containers", path):
+        for port, at in checks.list_items(container, "ports", container_path):
             host_port = port.get("hostPort") or 0
             if (options.pod or host_port) and host_port != (port.get("containerPort") or 0):
                 reason = "must match `containerPort` when `hostNetwork` is true"
-                yield field.invalid(f"{path}.containers[{position}].ports[{index}].hostPort", host_port, reason)
+                yield field.invalid(f"{at}.hostPort", host_port, reason)
 
 
 def _validate_dns(spec: Object, path: str) -> field.Errors:
@@ -142,12 +152,12 @@ def _validate_dns(spec: Object, path: str) -> field.Errors:
         return
     if len(servers) > _MAX_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MAX_SERVERS} nameservers")
-    for index, server in enumerate(each(servers)):
-        yield from field.invalid_details(f"{path}.nameservers[{index}]", server, addresses.find_address_faults(server))
+    for server, at in checks.list_items(config, "nameservers", path):
+        yield from field.invalid_details(at, server, addresses.find_address_faults(server))
     yield from _validate_searches(config.get("searches") or [], f"{path}.searches")
-    for index, option in enumerate(each(config.get("options") or ())):
+    for option, at in checks.list_items(config, "options", path):
         if not option.get("name"):
-            yield field.required(f"{path}.options[{index}]", "must not be empty")
+            yield field.required(at, "must not be empty")
 
 
 def _validate_searches(searches: list[str], path: str) -> field.Errors:
@@ -181,46 +191,12 @@ def _validate_users(spec: Object, path: str, options: PodOptions, visited: list[
 
 
 def _validate_hostname(spec: Object, path: str) -> field.Errors:
-    hostname_override = spec.get("hostnameOverride")
-    if hostname_override is None:
+    name, at = spec.get("hostnameOverride"), f"{path}.hostnameOverride"
+    if name is None:
         return
-    at = f"{path}.hostnameOverride"
-    if spec.get("setHostnameAsFQDN"):
-        yield field.forbidden(at, "may not be specified when setHostnameAsFQDN is true")
-    if spec.get("hostNetwork"):
-        yield field.forbidden(at, "may not be specified when hostNetwork is true")
-    if len(hostname_override.encode()) > _MAX_HOSTNAME:
+    for key in ("setHostnameAsFQDN", "hostNetwork"):
+        if spec.get(key):
+            yield field.forbidden(at, f"may not be specified when {key} is true")
+    if len(name.encode()) > _MAX_HOSTNAME:
         yield field.too_long(at, _MAX_HOSTNAME)
-    yield from field.invalid_details(at, hostname_override, names.check_subdomain(hostname_override))
-
-
-def _validate_names(spec: Object, path: str) -> field.Errors:
-    for key in ("serviceAccountName", "nodeName"):
-        if value := spec.get(key):
-            yield from field.invalid_details(f"{path}.{key}", value, names.check_subdomain(value))
-    yield from checks.validate_range(
-        f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MAX_SECONDS
-    )
-    for key in ("hostname", "subdomain"):
-        if value := spec.get(key):
-            yield from field.invalid_details(f"{path}.{key}", value, names.check_label_name(value))
-
-
-def _validate_aliases(spec: Object, path: str) -> field.Errors:
-    for position, alias in enumerate(each(spec.get("hostAliases") or ())):
-        alias_path, address = f"{path}.hostAliases[{position}]", alias.get("ip", "")
-        yield from field.invalid_details(f"{alias_path}.ip", address, addresses.find_address_faults(address))
-        for index, name in enumerate(each(alias.get("hostnames") or ())):
-            yield from field.invalid_details(f"{alias_path}.hostnames[{index}]", name, names.check_subdomain(name))
-
-
-def _validate_classes(spec: Object, path: str, options: PodOptions) -> field.Errors:
-    if priority := spec.get("priorityClassName"):
-        yield from field.invalid_details(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
-    if (runtime := spec.get("runtimeClassName")) is not None:
-        yield from field.invalid_details(f"{path}.runtimeClassName", runtime, names.check_subdomain(runtime))
-    if (preemption := spec.get("preemptionPolicy")) is not None:
-        yield from checks.validate_enum(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
-    if spec.get("overhead") is not None:
-        limits = {"limits": spec["overhead"]}
-        yield from resources.validate_resources(limits, f"{path}.overhead", set(), indivisible=options.indivisible)
+    yield from field.invalid_details(at, name, names.check_subdomain(name))

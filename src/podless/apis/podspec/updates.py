@@ -6,10 +6,12 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePodUpdate and similar func
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from podless.apis.podspec import amounts, gates, marks, scheduling
-from podless.apis.podspec.template import validate_pod
+from podless.apis.podspec import amounts, containers, podannotations, scheduling
+from podless.apis.podspec.affinity import REQUIRED
+from podless.apis.podspec.template import options_for_update, validate_pod
 from podless.apis.shared import checks
 from podless.apis.shared.typed import keep_parts
 from podless.codec import quantity
@@ -22,8 +24,9 @@ from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-EPHEMERAL_CONTAINER = load_struct("core/v1", "EphemeralContainer")
-POD_SPEC = load_struct("core/v1", "PodSpec")
+_EPHEMERAL_CONTAINER = load_struct("core/v1", "EphemeralContainer")
+_NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
+_POD_SPEC = load_struct("core/v1", "PodSpec")
 
 _CHANGEABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -33,6 +36,8 @@ _CHANGEABLE = (
 _DEADLINE, _GRACE = "activeDeadlineSeconds", "terminationGracePeriodSeconds"
 _MAX = (1 << 31) - 1
 _COMPUTE = ("cpu", "memory")
+_CONTAINERS = ("containers", "initContainers")
+_TERMS = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 _BY_GATE = (
     "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature "
     "gate is disabled"
@@ -40,43 +45,32 @@ _BY_GATE = (
 _ONLY = "only cpu and memory resources are mutable"
 
 
-def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
+def validate_pod_update(obj: Object, old: Object) -> field.Errors:
     """Validate a changed pod, except its metadata."""
-    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_validate_update(obj["spec"], old)]
+    yield from validate_pod(obj, old)
+    yield from validate_changed_annotations(obj, old)
+    yield from _validate_update(obj["spec"], old)
 
 
-def validate_changed_marks(obj: Object, old: Object) -> field.Errors:
+def validate_changed_annotations(obj: Object, old: Object) -> field.Errors:
     """Validate the annotations of a changed pod, and that these changes are allowed."""
     notes, before = (state["metadata"].get("annotations") or {} for state in (obj, old))
-    if not notes and not before:
-        return
-    yield from marks.validate_annotation_changes(notes, before, "metadata.annotations")
-    yield from validate_marks(obj, old)
-
-
-def validate_marks(obj: Object, old: Object) -> field.Errors:
-    """Validate the annotations of a changed pod."""
-    from podless.apis.podspec.spared import options_for_update
-
-    notes = obj["metadata"].get("annotations") or {}
-    judged = options_for_update(old["spec"], old["metadata"], pod=True)
-    return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
+    if notes or before:
+        yield from podannotations.validate_annotation_changes(notes, before)
+        options = options_for_update(old["spec"], old["metadata"], pod=True)
+        yield from podannotations.validate_annotations(notes, obj["spec"], "metadata.annotations", options)
 
 
 def _validate_update(spec: Object, pod: Object) -> field.Errors:
     """Validate a changed spec. pod: the pod before the update."""
     old = pod["spec"]
-    for field_name in ("containers", "initContainers"):
-        listed = spec.get(field_name) or []
-        if len(listed) != len(old.get(field_name) or []):
+    for field_name in _CONTAINERS:
+        if len(spec.get(field_name) or ()) != len(old.get(field_name) or ()):
             yield field.forbidden(f"spec.{field_name}", "pod updates may not add or remove containers")
             return
-        for index, container in enumerate(each(listed)):
-            image_path, image = f"spec.{field_name}[{index}].image", container.get("image", "")
-            if not image:
-                yield field.required(image_path)
-            if image.strip() != image:
-                yield field.invalid(image_path, image, "must not have leading or trailing whitespace")
+        for container, path in checks.list_items(spec, field_name, "spec"):
+            yield from checks.require_fields(container, path, "image")
+            yield from containers.validate_image_spaces(container, path)
     wrong = _validate_deadline(spec.get(_DEADLINE), old.get(_DEADLINE))
     if wrong is not None:
         yield wrong
@@ -91,9 +85,9 @@ def _validate_update(spec: Object, pod: Object) -> field.Errors:
         yield field.invalid("metadata", kind, "Pod QoS is immutable")
     munged = _restore_mutable(spec, old)
     if old.get("schedulingGates"):
-        yield from gates.validate_gated_selectors(munged, old)
+        yield from _validate_gated_selectors(munged, old)
     if munged != old:
-        yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
+        yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(_POD_SPEC, old, munged))
 
 
 def _validate_deadline(deadline: int | None, before: int | None) -> FieldError | None:
@@ -135,7 +129,7 @@ def _validate_gates(gates: list[Object], before: list[Object]) -> field.Errors:
 def _restore_mutable(spec: Object, old: Object) -> Object:
     """Return the new spec with the old values of all mutable fields."""
     restored = dict(spec)
-    for field_name in ("containers", "initContainers"):
+    for field_name in _CONTAINERS:
         if spec.get(field_name):
             pairs = zip(spec[field_name], old[field_name], strict=True)
             restored[field_name] = [{**container, "image": before.get("image", "")} for container, before in pairs]
@@ -145,7 +139,51 @@ def _restore_mutable(spec: Object, old: Object) -> Object:
     return restored
 
 
-def is_same(first: Any, second: Any) -> bool:
+def _validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
+    """Validate node selectors of a pod with scheduling gates, which may only become stricter.
+
+    Then restores the old ones, so that the comparison of the rest ignores them.
+    """
+    node_selector, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
+    if node_selector != before:
+        if any(node_selector.get(key) != value for key, value in each(before).items()):
+            reason = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+            yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), reason)
+        keep_parts(spec, old, "nodeSelector")
+    nodes, nodes_before = (((state.get("affinity") or {}).get("nodeAffinity")) for state in (spec, old))
+    if nodes == nodes_before:
+        return
+    yield from _validate_added_terms(nodes or {}, nodes_before or {})
+    remaining = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    if nodes_before is not None:
+        spec["affinity"] = {"nodeAffinity": nodes_before, **remaining}
+    elif remaining:
+        spec["affinity"] = remaining
+    else:
+        keep_parts(spec, old, "affinity")
+
+
+def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
+    node_selector_terms = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    terms = (added_terms.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    if node_selector_terms and len(node_selector_terms) != len(terms):
+        reason = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield field.invalid(_TERMS, gostructs.format_structs(_NODE_SELECTOR_TERM, terms or None), reason)
+        return
+    for index, (term, old) in enumerate(zip(each(terms), node_selector_terms, strict=False)):
+        if not _only_adds(term, old):
+            text = gostructs.format_struct(_NODE_SELECTOR_TERM, term)
+            yield field.invalid(f"{_TERMS}[{index}]", text, "only additions are allowed (no mutations or deletions)")
+
+
+def _only_adds(term: Object, old: Object) -> bool:
+    field_names = ("matchExpressions", "matchFields")
+    if not any(old.get(name) for name in field_names):
+        return not any(term.get(name) for name in field_names)
+    return all((term.get(name) or [])[: len(old.get(name) or [])] == (old.get(name) or []) for name in field_names)
+
+
+def _is_same(first: Any, second: Any) -> bool:
     """Return whether two values are semantically equal: empty equals absent."""
     return first == second or _format_plain(first) == _format_plain(second)
 
@@ -166,11 +204,11 @@ def _drop_empty(value: Any) -> Any:
 
 def validate_ephemeral_update(obj: Object, old: Object) -> field.Errors:
     """Validate an update of ephemeralContainers. Existing ones may not change."""
-    if marks.MIRROR in (old["metadata"].get("annotations") or {}):
+    if podannotations.MIRROR in (old["metadata"].get("annotations") or {}):
         yield field.forbidden("[]", "static pods do not support ephemeral containers")
         return
     yield from validate_pod(obj, old)
-    yield from validate_changed_marks(obj, old)
+    yield from validate_changed_annotations(obj, old)
     at = "spec.ephemeralContainers"
     now = {container.get("name", ""): container for container in each(obj["spec"].get("ephemeralContainers") or ())}
     for before in each(old["spec"].get("ephemeralContainers") or ()):
@@ -178,9 +216,8 @@ def validate_ephemeral_update(obj: Object, old: Object) -> field.Errors:
         if name not in now:
             yield field.forbidden(at, f"existing ephemeral containers {quote(name)} may not be removed\n")
         elif before != now[name]:
-            structs = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
-            text = f"existing ephemeral containers {quote(name)} may not be changed\n{structs}"
-            yield field.forbidden(at, text)
+            difference = gostructs.diff_structs(_EPHEMERAL_CONTAINER, before, now[name])
+            yield field.forbidden(at, f"existing ephemeral containers {quote(name)} may not be changed\n{difference}")
 
 
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
@@ -191,27 +228,26 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     )
     if fixed and not has("ResizesOfPodsByGate"):
         return [field.forbidden("[]", "pods with pod-level resources cannot be resized")]
-    if marks.MIRROR in (old["metadata"].get("annotations") or {}):
+    if podannotations.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods cannot be resized")]
     if (before.get("os") or {}).get("name") == "windows":
         return [field.forbidden("[]", "windows pods cannot be resized")]
-    errors = validate_pod(obj, old)
+    errors = [*validate_pod(obj, old)]
     kind = old["status"].get("qosClass") or amounts.qos_class(before)
     if kind != amounts.qos_class(spec):
         qos_class = (obj.get("status") or {}).get("qosClass") or ""
         errors.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
-    running = [
-        status
-        for status in each(old["status"].get("containerStatuses") or ())
-        if (status.get("state") or {}).get("running")
-    ]
-    if running and running[0].get("resources") is None:
+    statuses = each(old["status"].get("containerStatuses") or ())
+    running = next((status for status in statuses if (status.get("state") or {}).get("running")), None)
+    if running is not None and running.get("resources") is None:
         errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
     if fixed:
         return [*errors, field.forbidden("[]", _BY_GATE)]
     errors += _validate_pod_resources(spec, before)
-    order = list(_validate_order(spec, before))
-    return errors + (order or list(_validate_resized(spec, before, bool(errors))))
+    errors_of_containers = list(_validate_order(spec, before)) or list(_validate_resized(spec, before))
+    if not errors and not errors_of_containers and _changes_other_fields(spec, before):
+        errors.append(field.forbidden("spec", _ONLY))
+    return errors + errors_of_containers
 
 
 def _validate_pod_resources(spec: Object, old: Object) -> field.Errors:
@@ -223,12 +259,12 @@ def _validate_pod_resources(spec: Object, old: Object) -> field.Errors:
     for field_name in ("requests", "limits"):
         if _is_removed(resources, before, field_name):
             yield field.forbidden(f"spec.resources.{field_name}", f"pod-level resource {field_name} cannot be removed")
-    if not is_same(_without_compute(resources), _without_compute(before)):
+    if not _is_same(_without_compute(resources), _without_compute(before)):
         yield field.forbidden("spec", f"{_ONLY} at pod-level")
 
 
 def _validate_order(spec: Object, old: Object) -> field.Errors:
-    for field_name in ("containers", "initContainers"):
+    for field_name in _CONTAINERS:
         listed, before = spec.get(field_name) or [], old.get(field_name) or []
         if len(listed) != len(before):
             yield field.forbidden(f"spec.{field_name}", f"{field_name} may not be added or removed on resize")
@@ -239,73 +275,68 @@ def _validate_order(spec: Object, old: Object) -> field.Errors:
                 yield field.forbidden(f"spec.{field_name}[{index}].name", text)
 
 
-def _validate_resized(spec: Object, old: Object, wrong: bool) -> field.Errors:
-    count = 0
-    for key in ("initContainers", "containers"):
+def _validate_resized(spec: Object, old: Object) -> field.Errors:
+    """Validate the resources of the containers, which are those of the old spec."""
+    for container, before, path in _list_pairs(spec, old, *reversed(_CONTAINERS)):
+        if path.startswith("spec.initContainers") and not _is_resizable(before):
+            continue
+        for kind in ("requests", "limits"):
+            if _is_removed(container.get("resources"), before.get("resources"), kind):
+                yield field.forbidden(f"{path}.resources.{kind}", f"resource {kind} cannot be removed")
+        if not has("ShrinkingMemoryLimits"):
+            yield from _validate_memory_limit(container, before, path)
+    for container, before, path in _list_pairs(spec, old, *_CONTAINERS):
+        yield from _validate_changed_resources(container, before, path)
+
+
+def _list_pairs(spec: Object, old: Object, *keys: str) -> Iterator[tuple[Object, Object, str]]:
+    """Yield the containers in some fields, each before and after the update, with their paths."""
+    for key in keys:
         for index, (container, before) in enumerate(zip(each(spec.get(key) or ()), old.get(key) or (), strict=True)):
-            if key == "initContainers" and not _is_resizable(before):
-                continue
-            for kind in ("requests", "limits"):
-                if _is_removed(container.get("resources"), before.get("resources"), kind):
-                    count += 1
-                    yield field.forbidden(f"spec.{key}[{index}].resources.{kind}", f"resource {kind} cannot be removed")
-            if not has("ShrinkingMemoryLimits"):
-                for error in _memory_limit(container, before, f"spec.{key}[{index}]"):
-                    count += 1
-                    yield error
-    for key in ("containers", "initContainers"):
-        for index, (container, before) in enumerate(zip(each(spec.get(key) or ()), old.get(key) or (), strict=True)):
-            for error in _validate_changed_resources(container, before, key, index):
-                count += 1
-                yield error
-    rest_of_specs = [
-        {name: value for name, value in each(item).items() if name not in ("containers", "initContainers", "resources")}
+            yield container, before, f"spec.{key}[{index}]"
+
+
+def _changes_other_fields(spec: Object, old: Object) -> bool:
+    rest, before = (
+        {name: value for name, value in each(item).items() if name not in (*_CONTAINERS, "resources")}
         for item in (spec, old)
-    ]
-    if not wrong and not count and rest_of_specs[0] != rest_of_specs[1]:
-        yield field.forbidden("spec", _ONLY)
+    )
+    return rest != before
 
 
-def _memory_limit(container: Object, before: Object, at: str) -> field.Errors:
+def _validate_memory_limit(container: Object, before: Object, path: str) -> field.Errors:
     """Reject a lower or first memory limit, unless the container is restarted for it."""
-    policies = each(container.get("resizePolicy") or ())
-    if any(
-        (item.get("resourceName"), item.get("restartPolicy")) == ("memory", "RestartContainer") for item in policies
-    ):
-        return
+    for policy in each(container.get("resizePolicy") or ()):
+        if (policy.get("resourceName"), policy.get("restartPolicy")) == ("memory", "RestartContainer"):
+            return
     now, then = (((value.get("resources") or {}).get("limits") or {}).get("memory") for value in (container, before))
     if now is None or (then is not None and quantity.parse_nanos(now) >= quantity.parse_nanos(then)):
         return
     verb = "added" if then is None else "decreased"
     text = f"memory limits cannot be {verb} unless resizePolicy is RestartContainer"
-    yield field.forbidden(f"{at}.resources.limits[memory]", text)
+    yield field.forbidden(f"{path}.resources.limits[memory]", text)
 
 
-def _validate_changed_resources(container: Object, before: Object, key: str, index: int) -> field.Errors:
+def _validate_changed_resources(container: Object, before: Object, path: str) -> field.Errors:
+    """Reject changes of a container except CPU and memory, and of all resources of most init containers."""
     amounts_now = {key: texts for key, texts in each(container.get("resources") or {}).items() if key != "claims"}
     now = {**container, "resources": _without_compute(amounts_now)}
-    equal = is_same(now, {**before, "resources": _without_compute(before.get("resources"))})
-    if key == "containers":
+    equal = _is_same(now, {**before, "resources": _without_compute(before.get("resources"))})
+    sidecar = amounts.is_sidecar(container)
+    if path.startswith("spec.containers"):
         if not equal:
             yield field.forbidden("spec", _ONLY)
-        return
-    at = f"spec.{key}[{index}]"
-    if not has("InPlacePodVerticalScalingInitContainers"):
-        if not amounts.is_sidecar(container):
-            equal = is_same(container, before)
-            reason = "resources for non-sidecar init containers are immutable"
-        else:
-            reason = "only cpu and memory resources for sidecar containers are mutable"
+    elif has("InPlacePodVerticalScalingInitContainers"):
         if not equal:
-            yield field.forbidden("spec", reason)
-        return
-    if not equal:
-        yield field.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable")
-    if not is_same(container, before) and not amounts.is_sidecar(container):
-        for policy in each(container.get("resizePolicy") or ()):
-            if policy.get("restartPolicy") == "RestartContainer":
+            yield field.forbidden(path, "only cpu and memory resources for init or sidecar containers are mutable")
+        if not sidecar and not _is_same(container, before):
+            for _ in containers.list_restarting_policies(container, path):
                 text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
-                yield field.forbidden(at, text)
+                yield field.forbidden(path, text)
+    elif sidecar and not equal:
+        yield field.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
+    elif not sidecar and not _is_same(container, before):
+        yield field.forbidden("spec", "resources for non-sidecar init containers are immutable")
 
 
 def _is_resizable(container: Object) -> bool:

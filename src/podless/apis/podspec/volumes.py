@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from podless.apis.podspec import claims, disks, projected
+from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.meta import field, names
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -18,34 +20,21 @@ _PULLS = ("Always", "IfNotPresent", "Never")
 SEVERAL_TYPES = "may not specify more than 1 volume type"
 _OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
 
-Check = Callable[[Object, str], field.Errors]
+Check = Callable[[Object, str], Iterable[FieldError]]
 
 
 def validate_volumes(
-    volumes: list[Object],
-    path: str,
-    metadata: Object | None,
-    sound: dict[str, Object],
-    *,
-    outside_paths: bool,
-    no_image: bool = False,
+    spec: Object, path: str, metadata: Object | None, options: PodOptions, sound: dict[str, Object]
 ) -> field.Errors:
-    """Validate volumes. metadata: of the pod; None for a template. sound: gets the valid volumes, by name.
-
-    outside_paths: accept token paths outside of the volume. no_image: accept images without a reference. Both if the
-    old pod has them.
-    """
-    needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
+    """Validate the volumes of a PodSpec. metadata: of the pod; None for a template. sound: gets valid ones, by name."""
+    needs_image = metadata is not None if has("EmptyImageReferences") else not options.no_image
     pod = (metadata or {}).get("name", "")
-    generated = {
-        f"{pod}-{volume.get('name', '')}" for volume in each(volumes) if pod and volume.get("ephemeral") is not None
-    }
-    for index, volume in enumerate(volumes):
-        at, name = f"{path}[{index}]", volume.get("name", "")
-        errors = [
-            *_validate_source(volume, at, outside_paths=outside_paths, needs_image=needs_image),
-            *_claim_name(volume, at, metadata),
-        ]
+    ephemeral = (item.get("name", "") for item in each(spec.get("volumes") or ()) if item.get("ephemeral") is not None)
+    generated = {f"{pod}-{name}" for name in ephemeral if pod}
+    for volume, at in checks.list_items(spec, "volumes", path):
+        name = volume.get("name", "")
+        errors = [*_validate_source(volume, at, options, needs_image=needs_image)]
+        errors += _validate_claim_name(volume, at, pod)
         errors += checks.validate_name(f"{at}.name", name)
         if name in sound:
             errors.append(field.duplicate(f"{at}.name", name))
@@ -64,38 +53,35 @@ def lacks_image(spec: Object) -> bool:
     return any(image is not None and not image.get("reference") for image in images)
 
 
-def _validate_source(volume: Object, path: str, *, outside_paths: bool, needs_image: bool) -> field.Errors:
-    count = 0
-    for kind, (check, name_in_path) in KINDS.items():
-        source = volume.get(kind)
-        if source is None:
-            continue
-        if count:
+def _validate_source(volume: Object, path: str, options: PodOptions, *, needs_image: bool) -> field.Errors:
+    set_kinds = [kind for kind in KINDS if volume.get(kind) is not None]
+    if not set_kinds:
+        yield field.required(path, "must specify a volume type")
+    for index, kind in enumerate(each(set_kinds)):
+        source, (check, name_in_path) = volume[kind], KINDS[kind]
+        if index:
             yield field.forbidden(f"{path}.{SURPLUS_NAMES.get(kind, kind)}", SEVERAL_TYPES)
         elif kind == "projected":
-            yield from projected.validate_projected(source, f"{path}.projected", outside_paths=outside_paths)
+            yield from projected.validate_projected(
+                source, f"{path}.projected", outside_paths=options.has_outside_token_path
+            )
         else:
             if kind == "image" and needs_image:
                 yield from checks.require_fields(source, f"{path}.image", "reference")
             yield from check(source, f"{path}.{name_in_path}")
-        count += 1
         if kind == "iscsi":
             yield from disks.validate_portal(volume, source, path)
-    if not count:
-        yield field.required(path, "must specify a volume type")
 
 
-def _claim_name(volume: Object, path: str, metadata: Object | None) -> field.Errors:
+def _validate_claim_name(volume: Object, path: str, pod: str) -> field.Errors:
     """Validate the name of an ephemeral volume's claim."""
-    pod, name = (metadata or {}).get("name"), volume.get("name")
-    if not pod or not name or volume.get("ephemeral") is None or next(iter(_given_sources(volume))) != "ephemeral":
+    name = volume.get("name")
+    if not pod or not name or volume.get("ephemeral") is None:
+        return
+    if next(kind for kind in KINDS if volume.get(kind) is not None) != "ephemeral":
         return
     for text in names.check_subdomain(f"{pod}-{name}"):
         yield field.invalid(f"{path}.name", name, f'PVC name "{pod}-{name}": {text}')
-
-
-def _given_sources(volume: Object) -> list[str]:
-    return [kind for kind in KINDS if volume.get(kind) is not None]
 
 
 def _validate_empty_dir(source: Object, path: str) -> field.Errors:
@@ -120,17 +106,15 @@ def _validate_git_repo(source: Object, path: str) -> field.Errors:
 def _validate_downward_api(source: Object, path: str) -> field.Errors:
     yield from checks.validate_mode(source, path)
     for file in each(source.get("items") or ()):
-        yield from projected.downward_file(file, path)
+        yield from projected.validate_downward_file(file, path)
 
 
 def _validate_csi(source: Object, path: str) -> field.Errors:
-    yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
+    yield from disks.validate_driver_name(source.get("driver", ""), f"{path}.driver")
     ref = source.get("nodePublishSecretRef")
     if ref is not None:
-        if not ref.get("name"):
-            yield field.required(f"{path}.nodePublishSecretRef.name")
-        else:
-            yield from field.invalid_details(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
+        yield from checks.require_fields(ref, f"{path}.nodePublishSecretRef", "name")
+        yield from checks.validate_string(ref, path, "name", names.check_subdomain)
 
 
 def _validate_ephemeral(source: Object, path: str) -> field.Errors:
@@ -182,7 +166,7 @@ KINDS: dict[str, tuple[Check, str]] = {
     "cephfs": (require_fields("monitors"), "cephfs"),
     "quobyte": (disks.validate_quobyte, "quobyte"),
     "downwardAPI": (_validate_downward_api, "downwardAPI"),
-    "fc": (disks.fibre_channel, "fc"),
+    "fc": (disks.validate_fibre_channel, "fc"),
     "flexVolume": (disks.validate_flex, "flexVolume"),
     "configMap": (_keyed_check("name"), "configMap"),
     "azureFile": (require_fields("secretName", "shareName"), "azureFile"),
@@ -190,7 +174,7 @@ KINDS: dict[str, tuple[Check, str]] = {
     "photonPersistentDisk": (require_fields("pdID"), "photonPersistentDisk"),
     "portworxVolume": (require_fields("volumeID"), "portworxVolume"),
     "azureDisk": (disks.validate_azure, "azureDisk"),
-    "storageos": (disks.storage_os, "storageos"),
+    "storageos": (disks.validate_storage_os, "storageos"),
     "projected": (_validate_projected, "projected"),
     "scaleIO": (require_fields("gateway", "system", "volumeName"), "scaleIO"),
     "csi": (_validate_csi, "csi"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from podless.apis.podspec import containers, marks
+from podless.apis.podspec import containers, podannotations
 from podless.apis.podspec.affinity import PREFERRED, REQUIRED
 from podless.apis.shared import nodelabels
 from podless.codec import quantity
@@ -244,7 +244,7 @@ def _warn_of_repeated(spec: Object, path: str) -> Iterator[str]:
 
 
 def _warn_of_seccomp(spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
-    key = marks.SECCOMP_POD
+    key = podannotations.SECCOMP_POD
     if key in notes and (spec.get("securityContext") or {}).get("seccompProfile") is None:
         yield f"{path}metadata.annotations[{key}]: {_SECCOMP}"
 
@@ -252,13 +252,13 @@ def _warn_of_seccomp(spec: Object, notes: dict[str, str], path: str) -> Iterator
 def _warn_of_container(container: Object, at: str, spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
     context, name = container.get("securityContext") or {}, container.get("name", "")
     if notes:
-        key = marks.SECCOMP + name
+        key = podannotations.SECCOMP + name
         if key in notes and context.get("seccompProfile") is None:
             yield f"{path}metadata.annotations[{key}]: {_SECCOMP}"
-        key = marks.APP_ARMOR + name
+        key = podannotations.APP_ARMOR + name
         if path and key in notes and context.get("appArmorProfile") is None:
             of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
-            if of_pod is None or of_pod != marks.profile_of(notes[key]):
+            if of_pod is None or of_pod != podannotations.profile_of(notes[key]):
                 yield f"{path}metadata.annotations[{key}]: {APP_ARMOR}"
     resources = container.get("resources") or {}
     for kind in _BYTES:

@@ -38,9 +38,8 @@ def validate_windows_options(windows_options: Object | None, path: str) -> field
     """Validate windowsOptions of a security context."""
     if windows_options is None:
         return
-    name, spec, user = (
-        windows_options.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName")
-    )
+    keys = ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName")
+    name, spec, user = (windows_options.get(key) for key in keys)
     if name is not None:
         yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", Named(name), names.check_subdomain(name))
     if spec is not None:
@@ -85,12 +84,12 @@ def _find_domain_faults(domain: str) -> list[str]:
     return domain_faults
 
 
-def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
+def validate_host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Require that all containers or none are host processes."""
-    of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+    of_pod = _get_host_process(spec)
     count = 0
     for container, container_path in each(containers):
-        of_container = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+        of_container = _get_host_process(container)
         if of_pod is not None and of_container is not None and of_pod != of_container:
             pod_value = "true" if of_pod else "false"
             reason = f"pod hostProcess value must be identical if both are specified, was {pod_value}"
@@ -105,6 +104,11 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
         reason = "hostNetwork must be true if pod contains any hostProcess containers"
         yield field.invalid(f"{path}.hostNetwork", False, reason)
     yield field.forbidden(path, "hostProcess containers are disallowed by cluster policy")
+
+
+def _get_host_process(holder: Object) -> bool | None:
+    value: bool | None = ((holder.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+    return value
 
 
 def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:

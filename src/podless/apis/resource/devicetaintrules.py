@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.podspec.disks import driver_name
+from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Version
@@ -35,7 +35,11 @@ class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Validate the spec. The effect of a stored rule need not be valid."""
         taint, selector = obj["spec"]["taint"], obj["spec"].get("deviceSelector") or {}
-        checks = (("driver", driver_name), ("pool", parts.validate_pool_name), ("device", parts.validate_label))
+        checks = (
+            ("driver", validate_driver_name),
+            ("pool", parts.validate_pool_name),
+            ("device", parts.validate_label),
+        )
         for name, check in checks:
             if (value := selector.get(name)) is not None:
                 yield from check(value, f"spec.deviceSelector.{name}")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from podless.apis.podspec.disks import driver_name
+from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.shared import checks
 from podless.codec import gotext
 from podless.codec.gotext import Named
@@ -117,7 +117,9 @@ def validate_qualified_name(name: str, path: str) -> field.Errors:
         yield from validate_identifier(name, path)
     elif len(segments) == 2:  # kube-apiserver accepts names with more slashes
         domain, word = segments
-        yield from driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
+        yield from (
+            validate_driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
+        )
         yield from validate_identifier(word, path) if word else [field.invalid(path, "", "the name must not be empty")]
 
 
@@ -212,7 +214,7 @@ def validate_configuration(configuration: Object, path: str, *, stored: bool = F
     if opaque is None:
         yield field.required(f"{path}.opaque")
         return
-    yield from driver_name(opaque["driver"], f"{path}.opaque.driver")
+    yield from validate_driver_name(opaque["driver"], f"{path}.opaque.driver")
     yield from validate_raw(opaque.get("parameters"), f"{path}.opaque.parameters", stored=stored)
 
 

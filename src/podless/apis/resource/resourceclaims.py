@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from podless.apis.podspec.affinity import node_selector
-from podless.apis.podspec.disks import driver_name
+from podless.apis.podspec.affinity import validate_node_selector
+from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.resource.requests import device_key
 from podless.apis.shared import checks
@@ -90,7 +90,7 @@ def _validate_allocation(allocation: Object, request_names: requests.RequestName
     config = partial(_validate_configuration, request_names)
     yield from parts.validate_list(devices.get("config"), 2 * parts.MAX_CONFIGS, f"{path}.config", config)
     if (selector := allocation.get("nodeSelector")) is not None:
-        yield from node_selector(selector, "status.allocation.nodeSelector")
+        yield from validate_node_selector(selector, "status.allocation.nodeSelector")
 
 
 def _validate_result(request_names: requests.RequestNames, result: Object, path: str) -> field.Errors:
@@ -102,7 +102,7 @@ def _validate_result(request_names: requests.RequestNames, result: Object, path:
 
 
 def _validate_names(device: Object, path: str) -> field.Errors:
-    yield from driver_name(device["driver"], f"{path}.driver")
+    yield from validate_driver_name(device["driver"], f"{path}.driver")
     yield from parts.validate_pool_name(device["pool"], f"{path}.pool")
     yield from parts.validate_label(device["device"], f"{path}.device")
 

@@ -6,8 +6,8 @@ import math
 import re
 from functools import partial
 
-from podless.apis.podspec.affinity import node_selector
-from podless.apis.podspec.disks import driver_name
+from podless.apis.podspec.affinity import validate_node_selector
+from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.checks import POSITIVE, validate_immutable_fields
 from podless.apis.shared.typed import SpecStrategy
@@ -94,7 +94,7 @@ class ResourceSliceStrategy(SpecStrategy):
 
 
 def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
-    yield from driver_name(spec["driver"], "spec.driver")
+    yield from validate_driver_name(spec["driver"], "spec.driver")
     yield from _validate_pool(spec["pool"], "spec.pool")
     if before is not None:
         yield from validate_immutable_fields(spec["pool"], before["pool"], "name", path="spec.pool")
@@ -153,7 +153,7 @@ def _unset_text(name: str, path: str) -> str:
 
 
 def _validate_selector(selector: Object, path: str, *, single: bool) -> field.Errors:
-    yield from node_selector(selector, path)
+    yield from validate_node_selector(selector, path)
     terms = selector.get("nodeSelectorTerms")
     if single and len(terms or ()) != 1:
         shown_terms = gostructs.format_struct("core/v1.NodeSelector", selector)["NodeSelectorTerms"]

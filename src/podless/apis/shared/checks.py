@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/core/validation, pkg/apis/apps/validation and k8s.i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
@@ -28,10 +28,10 @@ _IN_TEMPLATES = ("annotations", "labels")
 _NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
-def list_items(obj: Object, key: str, path: str) -> Iterator[tuple[Any, str]]:
-    """Yield the items of a list in a field of an object, with their paths."""
-    for index, item in enumerate(each(obj.get(key) or ())):
-        yield item, f"{path}.{key}[{index}]"
+def list_items(obj: Object, key: str, path: str) -> Iterable[tuple[Any, str]]:
+    """Return the items of a list in a field of an object, with their paths."""
+    items = obj.get(key)
+    return ((item, f"{path}.{key}[{index}]") for index, item in enumerate(each(items))) if items else ()
 
 
 def validate_enum(path: str, value: str | None, supported: Sequence[str]) -> list[FieldError]:
@@ -60,9 +60,9 @@ def validate_pointer(obj: Object, path: str, key: str, check: Callable[[str], li
     return [] if value is None else field.invalid_details(f"{path}.{key}", value, check(value))
 
 
-def require_fields(obj: Object, path: str, *keys: str) -> field.Errors:
+def require_fields(obj: Object, path: str, *keys: str) -> list[FieldError]:
     """Require fields to be set and not empty."""
-    return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
+    return [field.required(f"{path}.{key}") for key in keys if not obj.get(key)]
 
 
 def validate_nonnegative(path: str, value: int | None) -> list[FieldError]:
@@ -142,13 +142,14 @@ def validate_port(path: str, value: int | str | None) -> field.Errors:
 def validate_ids(obj: Object, path: str, *keys: str) -> field.Errors:
     """Validate user and group IDs."""
     for key in keys:
-        yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MAX_ID)
+        if (value := obj.get(key)) is not None:
+            yield from validate_range(f"{path}.{key}", value, 0, _MAX_ID)
 
 
 def validate_group_ids(obj: Object, path: str) -> field.Errors:
     """Validate supplemental group IDs."""
-    for index, group in enumerate(each(obj.get("supplementalGroups") or ())):
-        yield from validate_range(f"{path}.supplementalGroups[{index}]", group, 0, _MAX_ID)
+    for group, at in list_items(obj, "supplementalGroups", path):
+        yield from validate_range(at, group, 0, _MAX_ID)
 
 
 def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> field.Errors:

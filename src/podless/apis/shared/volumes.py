@@ -90,7 +90,7 @@ def _validate_affinity(affinity: Object, path: str) -> field.Errors:
     if required is None:
         yield field.required(f"{path}.required", "must specify required node constraints")
     else:
-        yield from nodes.node_selector(required, f"{path}.required")
+        yield from nodes.validate_node_selector(required, f"{path}.required")
 
 
 def _validate_source(spec: Object, path: str, volume: str, *, affinity: bool) -> field.Errors:
@@ -106,7 +106,7 @@ def _validate_source(spec: Object, path: str, volume: str, *, affinity: bool) ->
         count += 1
         rule, name_of_contents = (_OWN_RULES[name], name) if name in _OWN_RULES else volumes.KINDS[name]
         if name == "iscsi":
-            yield from disks.persistent_iscsi(source, f"{path}.{name_of_contents}", volume)
+            yield from disks.validate_persistent_iscsi(source, f"{path}.{name_of_contents}", volume)
         else:
             yield from rule(source, f"{path}.{name_of_contents}")
         if name == "local" and not affinity:
@@ -132,7 +132,7 @@ def _validate_glusterfs(source: Object, path: str) -> field.Errors:
 
 def _validate_cinder(source: Object, path: str) -> field.Errors:
     yield from checks.require_fields(source, path, "volumeID")
-    yield from disks.secret_ref(source, path, "namespace")
+    yield from disks.validate_secret_ref(source, path, "namespace")
 
 
 def _azure_file(source: Object, path: str) -> field.Errors:
@@ -142,13 +142,13 @@ def _azure_file(source: Object, path: str) -> field.Errors:
 
 
 def _storage_os(source: Object, path: str) -> field.Errors:
-    yield from disks.storage_os(source, path)
+    yield from disks.validate_storage_os(source, path)
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "namespace")
 
 
 def _validate_csi(source: Object, path: str) -> field.Errors:
-    yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
+    yield from disks.validate_driver_name(source.get("driver", ""), f"{path}.driver")
     yield from checks.require_fields(source, path, "volumeHandle")
     for name in _SECRETS:
         if (secret := source.get(name)) is not None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis import podspec
+from podless.apis.podspec.disabled import drop_disabled
+from podless.apis.podspec.template import validate_pod_template
+from podless.apis.podspec.warnings import warn_of_template
 from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
@@ -38,13 +40,13 @@ class TemplateStrategy(SpecStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         super().prepare_create(version, obj)
         if (template := self.get_template(obj)) is not None:
-            podspec.drop_disabled(template["spec"])
+            drop_disabled(template["spec"])
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
         template, before = self.get_template(obj), self.get_template(old)
         if template is not None:
-            podspec.drop_disabled(template["spec"], before["spec"] if before is not None else None)
+            drop_disabled(template["spec"], before["spec"] if before is not None else None)
 
 
 class ReplicasStrategy(TemplateStrategy):
@@ -101,7 +103,7 @@ class ReplicasStrategy(TemplateStrategy):
         warnings = name_warnings(obj) if old is None and self.named else []
         if template is None or not may_warn(obj, old):
             return warnings
-        return [*warnings, *podspec.warn_of_template(template, "spec.template")]
+        return [*warnings, *warn_of_template(template, "spec.template")]
 
 
 def may_warn(obj: Object, old: Object | None) -> bool:
@@ -170,7 +172,7 @@ def validate_replica_template(
 ) -> field.Errors:
     """Validate the pod template of a replica controller. old: the spec before an update. owner: the kind in errors."""
     yield from validate_matches(selector, template)
-    yield from podspec.validate_pod_template(template, "spec.template", old["template"] if old is not None else None)
+    yield from validate_pod_template(template, "spec.template", old["template"] if old is not None else None)
     yield from validate_always_running(template, owner)
 
 

@@ -54,7 +54,7 @@ class CSINodeStrategy(KeptMetadataStrategy):
 
 def _validate_health(health: Object, path: str) -> field.Errors:
     conditions = health.get("healthConditions") or []
-    yield from disks.driver_name(health["name"], f"{path}.name")
+    yield from disks.validate_driver_name(health["name"], f"{path}.name")
     if len(conditions) > _MAX_CONDITIONS:
         yield field.too_many(f"{path}.healthConditions", len(conditions), _MAX_CONDITIONS)
         return
@@ -79,7 +79,7 @@ def _immutable_fields(driver: Object) -> Object:
 
 
 def _validate_driver(driver: Object, path: str) -> field.Errors:
-    yield from disks.driver_name(driver["name"], f"{path}.name")
+    yield from disks.validate_driver_name(driver["name"], f"{path}.name")
     node = driver["nodeID"]
     if not node:
         yield field.required(f"{path}.nodeID")

@@ -51,7 +51,7 @@ def _validate_attachment(obj: Object) -> field.Errors:
 
 
 def _validate_names(spec: Object) -> field.Errors:
-    yield from disks.driver_name(spec["attacher"], "spec.attacher")
+    yield from disks.validate_driver_name(spec["attacher"], "spec.attacher")
     name = spec["source"].get("persistentVolumeName")
     if name is not None:
         yield from field.invalid_details("spec.source.persistentVolumeName", name, names.check_subdomain(name))

@@ -13,6 +13,7 @@ from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
+from podless.apis.podspec.amounts import sum_resources
 from podless.auth.authorizer import Authorizer
 from podless.cache.entry import Entry
 from podless.codec import quantity
@@ -158,7 +159,7 @@ def _set_defaults(attr: AdmissionAttributes, pod: Object, limit_range: _ReadLimi
                 raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
     attr.size += 2 * size
     if notes:
-        from podless.apis.podspec import default_requests  # late, as the kinds with pods
+        from podless.apis.podspec.defaults import default_requests  # late, as the kinds with pods
 
         _annotate_pod(pod, notes)
         default_requests(pod["spec"])  # kube-apiserver sets them when it reads the stored pod
@@ -230,10 +231,8 @@ def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
 
 def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
     """Return requests and limits of a pod."""
-    from podless.apis.podspec import amounts
-
     of_pod = spec.get("resources") or {}
-    requests, limits = (amounts.sum_resources(spec, name) | (of_pod.get(name) or {}) for name in ("requests", "limits"))
+    requests, limits = (sum_resources(spec, name) | (of_pod.get(name) or {}) for name in ("requests", "limits"))
     return requests, limits
 
 

@@ -14,6 +14,7 @@ from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import NODES
 from podless.apis.core.usage import total_resources
+from podless.apis.podspec.amounts import is_sidecar
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
@@ -91,8 +92,6 @@ class PodResizeValidator(_ResizeCheck):
 
 def _needed_features(spec: Object, old: Object) -> Iterator[str]:
     """Yield the features that a node needs for a resize, in alphabetical order."""
-    from podless.apis.podspec.amounts import is_sidecar
-
     if spec.get("resources") != old.get("resources"):
         yield "InPlacePodLevelResourcesVerticalScaling"
     pairs: Iterator[tuple[Object, Object]] = zip_longest(
