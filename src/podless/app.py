@@ -368,19 +368,9 @@ class App:
         flows = Flows(api, self.settings.limits.in_flight)
         self._measured = measured = RequestMetrics(flows)
         auditing = self._make_audit_filter(api.registry)
-        documents = NonResourcePaths(
-            api.registry,
-            lambda: self._address,
-            Metrics(
-                api.cache, api.registry, held, api.watchdog, api.off_loop.turns, measured, api.store, self._backend
-            ),
-            cluster.health,
-            api.off_loop,
-            api.pace,
-            api.authenticator.accounts,
-            OperationPaths(api, cluster.find_leader, self._requests if self.settings.enable_faults else None),
-            api.release,
-        )
+        operations = OperationPaths(api, cluster.find_leader, self._requests if self.settings.enable_faults else None)
+        metrics = Metrics(api, held, measured, self._backend)
+        documents = NonResourcePaths(api, lambda: self._address, metrics, cluster.health, operations)
         last = APIHandler(api, documents, SelectorTable(held))
         faults, log = self.faults, self.settings.verbose
         read_only = self.settings.read_only

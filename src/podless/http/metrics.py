@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.auth.attributes import Attributes
-from podless.cache.cache import Cache
 from podless.http.families import Sample, render_family
 from podless.http.flows import Flow, Flows
 from podless.http.held import ClientMemory
@@ -28,12 +27,9 @@ from podless.http.message import (
     NoAnswer,
     Response,
 )
-from podless.kinds.registry import Registry
-from podless.offload.fairqueue import FairQueue
 from podless.runtime import clock, system
 from podless.runtime.histogram import Histogram
-from podless.runtime.watchdog import Watchdog
-from podless.store import Store
+from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -175,24 +171,10 @@ def _is_plain(text: str) -> bool:
 class Metrics:
     """The figures of one server."""
 
-    def __init__(
-        self,
-        cache: Cache,
-        registry: Registry,
-        memory: ClientMemory,
-        watchdog: Watchdog,
-        turns: FairQueue,
-        measured: RequestMetrics,
-        store: Store,
-        audit: Backend | None = None,
-    ) -> None:
-        self._cache = cache
-        self._registry = registry
+    def __init__(self, api: API, memory: ClientMemory, measured: RequestMetrics, audit: Backend | None) -> None:
+        self._api = api
         self._memory = memory
-        self._watchdog = watchdog
-        self._turns = turns
         self._measured = measured
-        self._store = store
         self._audit = audit
         self._started = clock.wall_time()
 
@@ -214,9 +196,9 @@ class Metrics:
     def _list_resources(self) -> Samples:
         loaded = [
             (kind, collection)
-            for kind in self._registry
+            for kind in self._api.registry
             if kind.home is None
-            and (collection := self._cache.find_collection(kind.prefix)) is not None
+            and (collection := self._api.cache.find_collection(kind.prefix)) is not None
             and collection.loaded
         ]
         return {
@@ -227,11 +209,11 @@ class Metrics:
         }
 
     def _list_store(self) -> Samples:
-        store = self._store
+        store = self._api.store
         sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.read_figures().get("size")) else []
         samples: dict[str, list[Sample]] = {
             "apiserver_storage_size_bytes": sizes,
-            "podless_revision": [((), self._cache.revision)],
+            "podless_revision": [((), self._api.cache.revision)],
         }
         if store.name == "etcd":
             samples["etcd_request_duration_seconds"] = [
@@ -249,7 +231,7 @@ class Metrics:
         }
 
     def _list_clients(self) -> Samples:
-        memory, watchdog, turns = self._memory, self._watchdog, self._turns
+        memory, watchdog, turns = self._memory, self._api.watchdog, self._api.off_loop.turns
         return {
             "podless_held_bytes": [
                 ((sort,), size) for sort, size in {**memory.sorts, "unread": memory.unrequested}.items()

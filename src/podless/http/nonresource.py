@@ -19,11 +19,10 @@ from podless.http.openapi import OpenAPIPaths
 from podless.http.operations import OperationPaths
 from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
-from podless.offload.offloop import OffLoop
 from podless.publish import discovery
 from podless.runtime.meter import charge
-from podless.runtime.pace import Pace
 from podless.runtime.release import has
+from podless.verbs.call import API
 from podless.version import __version__
 
 log = logging.getLogger("podless")
@@ -68,32 +67,20 @@ def version_info(release: Facts = RELEASE) -> dict[str, str]:
 
 
 class NonResourcePaths:
-    """Answers all paths that are not resources. address: host and port under which clients reach the server.
-
-    off_loop: runs long work. pace: runs work in slices. accounts: publishes the keys of service account tokens.
-    """
+    """Answers all paths that are not resources. address: host and port under which clients reach the server."""
 
     def __init__(
-        self,
-        registry: Registry,
-        address: Callable[[], str],
-        metrics: Metrics,
-        checks: HealthChecks,
-        off_loop: OffLoop,
-        pace: Pace,
-        accounts: ServiceAccountTokens | None = None,
-        operations: OperationPaths | None = None,
-        release: Facts = RELEASE,
+        self, api: API, address: Callable[[], str], metrics: Metrics, checks: HealthChecks, operations: OperationPaths
     ) -> None:
-        self._health = checks
-        self._metrics = metrics
-        self._registry = registry
+        self._registry = api.registry
+        self._off_loop = api.off_loop
+        self._accounts = api.authenticator.accounts
+        self._release = api.release
         self._address = address
-        self._accounts = accounts
+        self._metrics = metrics
+        self._health = checks
         self._operations = operations
-        self._release = release
-        self._off_loop = off_loop
-        self._openapi = OpenAPIPaths(registry, release.name, off_loop, pace)
+        self._openapi = OpenAPIPaths(api)
         self._aggregated_documents: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -113,7 +100,7 @@ class NonResourcePaths:
             return self._answer_version(request, accept)
         if path == "/metrics":
             return Response(200, LazyBody(self._metrics.make_pieces()), MEDIA)
-        if first == "podless" and self._operations is not None:
+        if first == "podless":
             return self._operations.answer(request)
         if first == "openapi":
             return self._openapi.answer(request, segments)

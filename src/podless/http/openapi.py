@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Response, settle_answer
 from podless.kinds.kind import Kind
-from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
-from podless.offload.offloop import LONG_BYTES, OffLoop
+from podless.offload.offloop import LONG_BYTES
 from podless.runtime.gcpause import pause_gc
-from podless.runtime.pace import Pace
+from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.publish.openapi import serve
@@ -24,13 +23,13 @@ _WHILE = 0.001  # seconds after which other requests run before more parts are m
 
 
 class OpenAPIPaths:
-    """/openapi/v2, /openapi/v3 and the documents below it. release: of Kubernetes, as documents name it."""
+    """/openapi/v2, /openapi/v3 and the documents below it."""
 
-    def __init__(self, registry: Registry, release: str, off_loop: OffLoop, pace: Pace) -> None:
-        self._registry = registry
-        self._release = release
-        self._off_loop = off_loop
-        self._pace = pace
+    def __init__(self, api: API) -> None:
+        self._registry = api.registry
+        self._release = api.release.name
+        self._off_loop = api.off_loop
+        self._pace = api.pace
         self._making = asyncio.Lock()
         self._imported = False
         # the kinds of this registry generation, so that one answer is consistent
