@@ -78,17 +78,15 @@ def _find_form(
 
 
 @bounded_cache(1024)
-def choose_form(
-    accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
-) -> AnswerForm | None:
+def choose_form(accept: str, allowed: frozenset[tuple[str, str, str]], *, builtin: bool = False) -> AnswerForm | None:
     """Return the form that an Accept header asks for, None if nothing suitable is offered.
 
     allowed: the targets (such as Table) that are offered. builtin: whether whole objects may be protobuf.
     """
     if not accept.strip():
-        return AnswerForm(offered[0])
+        return AnswerForm()
     for clause in parse_accept(accept):
-        for media in offered:
+        for media in OFFERED:
             if _includes_media(clause, media) and (form := _find_form(clause, media, allowed, builtin)) is not None:
                 return form
     return None
@@ -101,7 +99,7 @@ def choose_object_form(accept: str, *, builtin: bool = False, of_list: bool = Fa
     """
     if accept == JSON:
         return PLAIN
-    form = choose_form(accept, _TRANSFORMS if tables else _UNTABLED, OFFERED, builtin=builtin)
+    form = choose_form(accept, _TRANSFORMS if tables else _UNTABLED, builtin=builtin)
     if builtin:
         check_route_accept(accept, OFFERED, STREAMS if of_list else ())
     if form is None:
@@ -148,9 +146,9 @@ def choose_discovery_form(accept: str, *, aggregated: bool) -> AnswerForm:
     Raises NotAcceptable.
     """
     targets = _AGGREGATED if has("AggregatedDiscoveryRemoveBetaType") else _AGGREGATED_BETA
-    form = choose_form(accept, targets, OFFERED) if aggregated and accept.strip() else None
+    form = choose_form(accept, targets) if aggregated and accept.strip() else None
     if form is None:
-        form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
+        form = choose_form(accept, _PLAIN, builtin=True)
     if form is None:
         raise NotAcceptable(_describe_allowed(OFFERED))
     return form
@@ -168,7 +166,7 @@ def choose_error_form(accept: str) -> AnswerForm:
 
     Source: WriteObjectNegotiated and WriteRawJSON in apiserver's endpoints/handlers/responsewriters.
     """
-    form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
+    form = choose_form(accept, _PLAIN, builtin=True)
     return form if form is not None else AnswerForm(JSON, pretty=True)
 
 

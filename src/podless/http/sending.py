@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 import zlib
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from time import monotonic as _now
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from podless.http.message import Answer, HTTPRequest, LazyBody, Response
+from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Response
 from podless.runtime import clock
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
@@ -162,13 +162,11 @@ def accepts_gzip(request: HTTPRequest) -> bool:
     return "gzip" in accepted and any(segment.strip() == "gzip" for segment in accepted.split(","))
 
 
-def shrink_answer(
-    request: HTTPRequest, answer: Response, threshold: int = THRESHOLD
-) -> Answer | Coroutine[Any, Any, Answer]:
+def shrink_answer(request: HTTPRequest, answer: Response) -> Answer | Pending:
     """Return the answer, or a coroutine that compresses it if it is large and the client accepts gzip."""
-    if 0 <= answer.size <= threshold or not accepts_gzip(request):
+    if 0 <= answer.size <= THRESHOLD or not accepts_gzip(request):
         return answer
-    return compress_answer(request, answer, threshold)
+    return compress_answer(request, answer)
 
 
 async def compress_answer(request: HTTPRequest, answer: Response, threshold: int = THRESHOLD) -> Response:

@@ -8,54 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.publish.openapi.routes import BUILTIN, PathOperation, group_names
+from podless.publish.openapi.routes import PathOperation, group_names
 from podless.publish.openapi.standard import META, VERSION
 from podless.runtime.bounded import bounded_cache
 
 _JSON = ("application/json",)
-
-
-def _make_page(
-    path: str,
-    tag: str,
-    name: str,
-    text: str,
-    answer: str = "",
-    produces: tuple[str, ...] = BUILTIN.produces,
-    consumes: tuple[str, ...] = BUILTIN.produces,
-) -> PathOperation:
-    return PathOperation(
-        path=path,
-        method="get",
-        action="",
-        text=text,
-        name=f"get{name}",
-        tag=tag,
-        queries=(),
-        produces=produces,
-        answer=answer,
-        consumes=consumes,
-        gvk={},
-    )
-
-
 _ISSUER = "ServiceAccountIssuerOpenID"
 _PAGES = (
-    _make_page("/api/", "core", "CoreAPIVersions", "List the versions of the core group.", f"{META}APIVersions"),
-    _make_page("/apis/", "apis", "APIVersions", "List the groups and their versions.", f"{META}APIGroupList"),
-    _make_page("/version/", "version", "CodeVersion", "Tell the server's release.", f"{VERSION}Info", _JSON, _JSON),
-    _make_page(
+    PathOperation(
+        "/api/", "getCoreAPIVersions", "core", "List the versions of the core group.", answer=f"{META}APIVersions"
+    ),
+    PathOperation(
+        "/apis/", "getAPIVersions", "apis", "List the groups and their versions.", answer=f"{META}APIGroupList"
+    ),
+    PathOperation(
+        "/version/",
+        "getCodeVersion",
+        "version",
+        "Tell the server's release.",
+        produces=_JSON,
+        consumes=_JSON,
+        answer=f"{VERSION}Info",
+    ),
+    PathOperation(
         "/.well-known/openid-configuration/",
+        f"get{_ISSUER}Configuration",
         "WellKnown",
-        f"{_ISSUER}Configuration",
         "Tell who signs the tokens of service accounts.",
         produces=_JSON,
         consumes=(),
     ),
-    _make_page(
+    PathOperation(
         "/openid/v1/jwks/",
+        f"get{_ISSUER}Keyset",
         "openid",
-        f"{_ISSUER}Keyset",
         "List the keys that tokens of service accounts are checked with.",
         produces=("application/jwk-set+json",),
         consumes=(),
@@ -77,7 +63,8 @@ def group_pages(name: str, version: str) -> list[PathOperation]:
 def group_path(name: str) -> PathOperation:
     """Return the operation that lists a built-in group's versions."""
     prefix, tag = group_names(name)
-    return _make_page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
+    text = "List the versions of the group."
+    return PathOperation(f"/apis/{name}/", f"get{prefix}APIGroup", tag, text, answer=f"{META}APIGroup")
 
 
 def resource_list_page(name: str, version: str) -> PathOperation:
@@ -85,4 +72,4 @@ def resource_list_page(name: str, version: str) -> PathOperation:
     prefix, tag = group_names(name, version)
     path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
     text = "List the resources, and what may be done with them."
-    return _make_page(path, tag, f"{prefix}APIResources", text, f"{META}APIResourceList")
+    return PathOperation(path, f"get{prefix}APIResources", tag, text, answer=f"{META}APIResourceList")

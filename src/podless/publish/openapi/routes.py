@@ -90,15 +90,15 @@ class PathOperation:
     """One method of one path."""
 
     path: str
-    method: str  # in lower case
-    action: str  # x-kubernetes-action
-    text: str
     name: str  # the operation id
     tag: str
-    queries: tuple[str, ...]  # keys of standard.PARAMETERS, or (name, kind and type) of an option
-    produces: tuple[str, ...]
-    consumes: tuple[str, ...]
-    gvk: dict[str, str]
+    text: str
+    method: str = "get"  # in lower case
+    action: str = ""  # x-kubernetes-action
+    queries: tuple[str, ...] = ()  # keys of standard.PARAMETERS, or (name, kind and type) of an option
+    produces: tuple[str, ...] = BUILTIN.produces
+    consumes: tuple[str, ...] = BUILTIN.produces
+    gvk: dict[str, str] | None = None
     answer: str = ""  # the component of a successful answer, "" for a text
     codes: tuple[int, ...] = (200,)  # status codes of a successful answer
     body: str = ""  # the component of the body, "" for none
