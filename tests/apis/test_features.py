@@ -7,8 +7,7 @@ import re
 import pytest
 
 from podless.apis import features
-from podless.apis.features import CHANGES, GATES, LATEST, NAMES, OLDEST, choose_release, parse_gates
-from podless.apis.wording import ROWS, make_wording
+from podless.apis.features import CHANGES, GATES, LATEST, NAMES, OLDEST, ROWS, choose_release, make_wording, parse_gates
 from podless.runtime.option import StartError
 from podless.runtime.release import covers
 from podless.structs.structfiles import load_struct

@@ -1,8 +1,8 @@
-"""The Kubernetes releases that podless supports, their feature gates, and other changes of behaviour between them.
+"""The Kubernetes releases that podless supports, and the differences between them.
 
-gates.txt has the gates by release: stage, default, and whether they can be set; podless acts on some, and accepts the
-others without effect. changes.txt names changes of behaviour without a gate, with their releases. Code asks for either
-by name (runtime/release.py), never for a release.
+gates.txt has the feature gates by release: stage, default, and whether they can be set; podless acts on some, and
+accepts the others without effect. changes.txt names changes of behaviour without a gate, with their releases. Code asks
+for either by name (runtime/release.py), never for a release. wording.txt has texts of field errors that differ.
 
 Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 """
@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.datafiles import read_rows
 from podless.runtime.option import StartError, suggest_name
@@ -72,7 +71,20 @@ class FeatureGate(NamedTuple):
         return stage is not None and stage.locked
 
 
-def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
+class Rewording(NamedTuple):
+    """A text of field errors that differs between releases. Only details of errors change, never a user's text.
+
+    releases: those that have another text. field: a pattern for the end of the path. pattern: matches the newest text.
+    replacement: the text of these releases; {last} is the group `last` of `field`.
+    """
+
+    releases: str
+    field: str
+    pattern: str
+    replacement: str = ""
+
+
+def _apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
     """Return the gates that podless acts on and that differ from the release's default.
 
     AllAlpha and AllBeta set all gates of their stage that are not named. Raises StartError for a gate that
@@ -90,15 +102,6 @@ def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
         if on is not stage.on:
             chosen[name] = on
     return chosen
-
-
-def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
-    """Return the names of gates that differ from their default and that podless does not act on."""
-    return [
-        name
-        for name, on in gates.items()
-        if name not in _STAGES and not GATES[name].has_effect(minor) and on is not GATES[name].is_on(minor)
-    ]
 
 
 def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> None:
@@ -132,6 +135,24 @@ OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
 DEFAULT: Final = f"1.{RECORDED}"
 UNRECORDED: Final = f"{NAMES[-1]} is a preview that was not compared with a real server"  # for help texts
+ROWS: Final = tuple(
+    Rewording(releases, field.strip("-"), pattern.strip("-"), *replacement)
+    for releases, field, pattern, *replacement in read_rows(Path(__file__).with_name("wording.txt"))
+)
+_CUSTOM = "k8s.io/apiextensions-apiserver/pkg/apiserver"
+# lines of Go that construct schemes, named in errors about unregistered kinds: releases, newest, other
+SOURCES: Final = (
+    ("1.30", "", "pkg/runtime/scheme.go:100"),
+    ("1.31-1.32", f"{_CUSTOM}/apiserver.go:55", f"{_CUSTOM}/apiserver.go:53"),
+    ("1.31", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:721"),
+    ("1.32-1.33", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:725"),
+    ("1.34", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:730"),
+    (
+        "1.31-1.35",
+        "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+        "pkg/apis/meta/internalversion/scheme/register.go:27",
+    ),
+)
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the formats that choose_all accepts, for help texts
 
 
@@ -143,14 +164,19 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
     if not gates:
         return release
     without = set(release.without)
-    for gate, on in apply_gates(release.minor, gates).items():
+    for gate, on in _apply_gates(release.minor, gates).items():
         (without.discard if on else without.add)(gate)
     return replace(release, without=frozenset(without))
 
 
 def describe_ineffective(name: str, gates: Mapping[str, bool]) -> str:
     """Return a warning about gates that are set and have no effect in podless, or ""."""
-    idle = list_ineffective(_make_release(name).minor, gates)
+    minor = _make_release(name).minor
+    idle = [
+        gate
+        for gate, on in gates.items()
+        if gate not in _STAGES and not GATES[gate].has_effect(minor) and on is not GATES[gate].is_on(minor)
+    ]
     return f"feature-gates: no effect in podless: {', '.join(idle)}" if idle else ""
 
 
@@ -173,7 +199,7 @@ def _make_release(name: str) -> Release:
     minor = int(name.partition(".")[2])
     disabled = {gate.name for gate in GATES.values() if gate.has_effect(minor) and not gate.is_on(minor)}
     without = frozenset(disabled.union(change for change, span in CHANGES.items() if not covers(span, minor)))
-    return Release(name, minor, without, make_wording(minor), make_sources(minor))
+    return Release(name, minor, without, make_wording(minor), _make_sources(minor))
 
 
 def parse_gates(text: str) -> dict[str, bool]:
@@ -187,3 +213,29 @@ def parse_gates(text: str) -> dict[str, bool]:
             raise ValueError(f"{assignment}: the value must be true or false")
         gates[name] = value.lower() == "true"
     return gates
+
+
+def make_wording(minor: int) -> Callable[[str, str], str] | None:
+    """Return a function from a field and the newest release's text to this release's; None for no change."""
+    rows = [
+        (re.compile(f"(?:^|.*[.\\]])?(?:{field})$" if field else ""), re.compile(pattern or "$"), replacement)
+        for releases, field, pattern, replacement in ROWS
+        if covers(releases, minor)
+    ]
+
+    def reword(field: str, text: str) -> str:
+        for at, pattern, replacement in rows:
+            match = pattern.match(text)
+            field_match = at.match(field) if match is not None else None
+            if match is not None and field_match is not None:
+                last = field_match.groupdict().get("last") or ""
+                return match.expand(replacement.replace("{last}", last)) + text[match.end() :]
+        return text
+
+    return reword if rows else None
+
+
+def _make_sources(minor: int) -> Callable[[str], str]:
+    """Return a function from the newest release's line of Go that constructs a scheme to this release's."""
+    rows = {newest: replacement for releases, newest, replacement in SOURCES if covers(releases, minor)}
+    return lambda source: rows.get(source) or rows.get("", source)
