@@ -15,7 +15,7 @@ from podless.codec import gotext, serializer
 from podless.fields import combine
 from podless.fields.check import check_value
 from podless.fields.typed import SchemaMisfit, Shape, schema_shape, struct_shape
-from podless.kinds import typemeta
+from podless.kinds import scheme
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError, Timeout
@@ -53,7 +53,7 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
     except APIError as error:
         raise InvalidChange(error.message) from None
     try:
-        typemeta.read_type_meta(patched)
+        scheme.read_type_meta(patched)
     except ValueError as error:
         raise InvalidChange(str(error)) from None
     return patched or {}
@@ -119,7 +119,7 @@ def _check_type(kind: Kind, version: Version, obj: Object, target: str) -> None:
     noun, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
     if not isinstance(noun, str | None) or not isinstance(api_version, str | None):
         try:
-            typemeta.read_type_meta(obj)
+            scheme.read_type_meta(obj)
         except ValueError as error:
             raise InvalidChange(str(error)) from None
     if kind.custom:

@@ -18,7 +18,7 @@ from podless.codec.documents import Document
 from podless.codec.jsontext import JSONError
 from podless.codec.positions import Position
 from podless.codec.serializer import Floats, ParsedJSON
-from podless.kinds import typemeta
+from podless.kinds import scheme
 from podless.kinds.kind import Kind, Version
 from podless.meta import gvk
 from podless.meta.errors import Internal
@@ -357,7 +357,7 @@ def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
 def _identify_kind(value: Any) -> tuple[str, str, str] | str:
     """Return group, version and kind of an object, or the error text if they are missing or invalid."""
     try:
-        api_version, kind = typemeta.read_type_meta(value)
+        api_version, kind = scheme.read_type_meta(value)
     except ValueError as error:
         return str(error)
     missing = "apiVersion" if not api_version else "kind" if not kind else ""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from podless import schema
 from podless.codec import gotext, jsontext, sentfloats, serializer
 from podless.codec.serializer import Floats
-from podless.kinds import typemeta
+from podless.kinds import scheme
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import BadRequest
 from podless.runtime.dataclass import dataclass
@@ -121,7 +121,7 @@ def _read_foreign(sent: SentBody, raw: Object, kind: str, repeated: list[str]) -
     if not sent.kind.custom or api_version == sent.api_version:
         return
     if api_version is None and "apiVersion" in raw:
-        raise BadRequest(f"{_cannot_text(sent, kind, '')}: {typemeta.NULL_VERSION}")
+        raise BadRequest(f"{_cannot_text(sent, kind, '')}: {scheme.NULL_VERSION}")
     version = str(api_version or "").rpartition("/")[2]
     unknown: list[str] = []
     try:
@@ -160,7 +160,7 @@ def _parse_body(sent: SentBody, yaml: bool, repeated: list[str] | None) -> Any:
 
 
 def _unreadable_error(sent: SentBody, error: serializer.JSONError) -> BadRequest:
-    return BadRequest(f"{_unrecognized_text(sent)}: {typemeta.unreadable_error(error)} {_body_snippet(sent)}")
+    return BadRequest(f"{_unrecognized_text(sent)}: {scheme.unreadable_error(error)} {_body_snippet(sent)}")
 
 
 def _out_of_range(sent: SentBody, error: jsontext.OutOfRange) -> BadRequest | None:
@@ -211,7 +211,7 @@ def _cannot_text(sent: SentBody, kind: str, version: str | None = None, expected
 def _read_kind(sent: SentBody, raw: Any) -> str:
     """Return the kind of the body. A null after another value counts when the object is decoded, not here."""
     try:
-        kind = typemeta.read_type_meta(raw).kind
+        kind = scheme.read_type_meta(raw).kind
     except ValueError as error:
         raise BadRequest(f"{_unrecognized_text(sent)}: {error} {_body_snippet(sent)}") from None
     if kind:

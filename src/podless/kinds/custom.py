@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from podless import schema as schemas
 from podless.codec import serializer
-from podless.kinds import scaling
 from podless.kinds.compiled import CompiledDefinition
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost
+from podless.kinds.version import validate_scale
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
@@ -291,10 +291,10 @@ class CustomStrategy(Strategy[Kind]):
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """Validate the object. Errors in unchanged values of old are accepted (ratcheting)."""
-        return self.get_schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
+        return self.get_schema(version).validate(obj, old, validate_scale(obj, version.scale))
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return self.get_schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, required=False))
+        return self.get_schema(version).status(obj, old, validate_scale(obj, version.scale, required=False))
 
     def drop_unknown_fields(self, version: Version, obj: Object) -> None:
         compiled = self.get_schema(version)
@@ -303,7 +303,7 @@ class CustomStrategy(Strategy[Kind]):
             compiled.drop_nulls(obj)
 
     def validate_scale(self, version: Version, obj: Object) -> Faults:
-        return scaling.validate_scale(obj, version.scale)
+        return validate_scale(obj, version.scale)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
         return self.get_schema(version).validate_structure(obj, old)

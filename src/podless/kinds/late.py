@@ -24,22 +24,14 @@ NOT_YET: Strategy[Kind] = Strategy()  # placeholder until the strategy is loaded
 
 def adapt_kind(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
-    # reading these attributes would load them
-    reset = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
-    values = {
-        item.name: getattr(kind, item.name) for item in fields(kind) if item.init and item.name not in reset
-    } | reset
-    values["more_subresources"] = tuple(
-        _adapt_subresource(served, release) for served in kind.more_subresources if release.is_in_span(served.releases)
-    )
+    assert isinstance(kind, LateKind)
+    late = {"strategy": NOT_YET, "struct": None}  # reading these attributes would load them
+    values = {item.name: getattr(kind, item.name) for item in fields(kind) if item.init and item.name not in late}
+    subresources = (served for served in kind.more_subresources if release.is_in_span(served.releases))
+    values["more_subresources"] = tuple(_adapt_subresource(served, release) for served in subresources)
     values["versions"] = tuple(_adapt_version(served, release) for served in kind.versions)
-    result: _ReleaseKind
-    if isinstance(kind, LateKind):
-        result = _ReleaseLateKind(**values | {"fields": partial(_fields_in, kind.fields, release)})
-    else:
-        result = _ReleaseKind(
-            **values | {"struct": in_release(kind.struct, release) if kind.struct is not None else None}
-        )
+    values["fields"] = partial(_fields_in, kind.fields, release)
+    result = _ReleaseKind(**values | late)
     object.__setattr__(result, "origin", kind)
     return result
 
@@ -121,7 +113,7 @@ class LateKind(Kind):
         return self.structs[version.name]
 
 
-class _ReleaseKind(Kind):
+class _ReleaseKind(LateKind):
     """The kind of a release. It equals the original kind, so lookups in tables keyed by the original find it."""
 
     origin: Kind | None = None
@@ -132,7 +124,3 @@ class _ReleaseKind(Kind):
 
     def __hash__(self) -> int:
         return object.__hash__(self.origin or self)
-
-
-class _ReleaseLateKind(_ReleaseKind, LateKind):
-    """The late kind of a release."""

@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 
 from podless.codec import serializer
-from podless.kinds import typemeta
-from podless.kinds.scheme import GoScheme
+from podless.kinds.scheme import GoScheme, read_type_meta, unreadable_error
 from podless.runtime.jsonobject import Object
 from podless.structs import repeats, structs
 from podless.structs.structs import Struct
@@ -40,11 +39,11 @@ def decode_review(raw: bytes, structs_by_version: Mapping[str, Struct], api_vers
             raise Undecodable(f"an answer that is no JSON object is read up to {_MAX_YAML} bytes")
         else:
             value = serializer.decode_yaml(raw)
-        type_meta = typemeta.read_type_meta(value)
+        type_meta = read_type_meta(value)
     except serializer.YAMLError as error:
         raise Undecodable(error.message) from None
     except serializer.JSONError as error:
-        raise Undecodable(str(typemeta.unreadable_error(error))) from None
+        raise Undecodable(str(unreadable_error(error))) from None
     except ValueError as error:
         raise Undecodable(str(error)) from None
     kind, version = type_meta.kind or struct.name, type_meta.api_version or api_version

@@ -6,7 +6,7 @@ no other rules. Methods work on decoded objects; `prepare` methods change them i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from podless.codec import gotext
@@ -28,6 +28,10 @@ class KindNames(Protocol):
     @property
     def storage_version(self) -> str:
         """The name of the storage version."""
+
+    @property
+    def by_version(self) -> Mapping[str, Version]:
+        """All versions by name."""
 
     def api_version(self, version: str, /) -> str:
         """Return the apiVersion of objects in one version."""
@@ -173,13 +177,13 @@ class Strategy(Generic[K]):
 
     def read_stored(self, kind: K, version: Version, obj: Object) -> Object:
         """Return a stored object as one version shows it; may change it in place."""
-        obj["apiVersion"] = kind.api_version(version.name)
-        return obj
+        if obj["apiVersion"] == kind.api_version(version.name):
+            return obj
+        return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: K, obj: Object) -> Object:
         """Return an object of any version as it is stored; may change one of another version in place."""
-        obj["apiVersion"] = kind.api_version(kind.storage_version)
-        return obj
+        return self.read_stored(kind, kind.by_version[kind.storage_version], obj)
 
     def round_trip(self, obj: Object) -> Object:
         """Return a built-in object as it would be read after storing, without changing the given one."""

@@ -1,4 +1,4 @@
-"""One version of a kind: schema, columns, scale."""
+"""One version of a kind: schema, columns, scale; and the fields of objects that the scale subresource uses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from podless.codec import serializer
+from podless.codec import gotext, serializer
+from podless.meta import field
+from podless.meta.field import FieldError
 from podless.runtime.dataclass import dataclass
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.meter import charge
 
+_MAX_REPLICAS = 2**31 - 1
 _DECODED = 64  # bytes per step on the meter
 
 
@@ -101,3 +104,59 @@ def read_schemas(versions: Iterable[Version]) -> list[Version]:
             schema = by_id[id(stored)][schema.name]
         schemas.append(replace(version, source=schema))
     return schemas
+
+
+def validate_scale(obj: dict[str, Any], scale: Scale | None, *, required: bool = True) -> list[FieldError]:
+    """Require replicas from 0 to 2147483647 and a string as selector; missing fields are valid.
+
+    required: also check spec replicas, which a status write does not change. Source: recorded answers.
+    """
+    if scale is None:
+        return []
+    errors = _validate_replicas(obj, scale.spec_replicas_path) if required else []
+    errors += _validate_replicas(obj, scale.status_replicas_path)
+    path = scale.label_selector_path
+    if path:
+        _, fault = read_typed(obj, path, str)
+        if fault:
+            errors.append(field.invalid(path, "", fault))
+    return errors
+
+
+def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
+    value, fault = read_typed(obj, path, int)
+    if fault:
+        return [field.invalid(path, 0, fault)]
+    if value is None:
+        return []
+    if value < 0:
+        return [field.invalid(path, value, "should be a non-negative integer")]
+    if value > _MAX_REPLICAS:
+        return [field.invalid(path, value, f"should be less than or equal to {_MAX_REPLICAS}")]
+    return []
+
+
+def read_typed(obj: dict[str, Any], path: str, expected: type) -> tuple[Any, str]:
+    """Return the value at a path such as .spec.replicas, and "" or a real server's text for a value of another type.
+
+    The value is None if there is none.
+    """
+    value: Any = obj
+    reached = ""
+    for name in filter(None, path.split(".")):
+        if value is None:
+            return None, ""
+        reached += f".{name}"
+        if not isinstance(value, dict):
+            return None, _explain_type(reached, value, "map[string]interface{}")
+        if name not in value:
+            return None, ""
+        value = value[name]
+    if type(value) is expected:
+        return value, ""
+    return None, _explain_type(reached, value, gotext.TYPE_NAMES[expected])
+
+
+def _explain_type(path: str, value: Any, expected: str) -> str:
+    found = f"{gotext.format_plain(value)} is of the type {gotext.name_type(value)}"
+    return f"{path} accessor error: {found}, expected {expected}"

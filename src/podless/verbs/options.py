@@ -9,7 +9,7 @@ from typing import Any
 from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
 from podless.codec.gotext import Named
-from podless.kinds import typemeta
+from podless.kinds import scheme
 from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered
 from podless.meta import field, objectmeta, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
@@ -349,7 +349,7 @@ def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
     """Decode a body that has another kind than the call, without validation. Raises BadRequest."""
     try:
         raw = decode_options(call, struct)
-        typemeta.read_type_meta(raw)
+        scheme.read_type_meta(raw)
     except ValueError as error:
         raise BadRequest(str(error)) from None
     return raw or {}
@@ -368,7 +368,7 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
     except serializer.YAMLError as error:
         raise ValueError(error.message) from None
     except serializer.JSONError as error:
-        raise typemeta.unreadable_error(error) from None
+        raise scheme.unreadable_error(error) from None
 
 
 def too_large(revision: int, current: int) -> APIError:

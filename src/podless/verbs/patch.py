@@ -11,7 +11,7 @@ from podless.codec import gotext, sentfloats, serializer
 from podless.codec.jsontext import OutOfRange
 from podless.fields import patches
 from podless.fields.patches import Patch, SentPatch
-from podless.kinds import bodies, typemeta
+from podless.kinds import bodies, scheme
 from podless.kinds.view import is_direct
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
@@ -205,10 +205,10 @@ def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object 
         and patched.get("kind") == kind.kind
         and patched.get("apiVersion") == kind.api_versions[call.version.name]
     ):
-        if not typemeta.read_type_meta(patched).kind:
+        if not scheme.read_type_meta(patched).kind:
             raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
         if patched.get("apiVersion", "") is None:
-            raise ValueError(typemeta.NULL_VERSION)
+            raise ValueError(scheme.NULL_VERSION)
     obj: Object = patched
     call.schema_valid = kind.strategy.decode_and_check(kind, call.version, obj, unknown, stored) and not call.floats
     return obj
@@ -216,7 +216,7 @@ def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
     """Decode an object of the kind in one of its versions. Raises ValueError."""
-    kind, type_meta = call.kind, typemeta.read_type_meta(patched)
+    kind, type_meta = call.kind, scheme.read_type_meta(patched)
     patched = patched or {}
     if type_meta.api_version in ("", "/"):
         # without apiVersion a real server decodes into the internal type, whose fields have no JSON names: all are

@@ -18,10 +18,10 @@ from podless.codec import gotext
 from podless.fields import managers, scaling
 from podless.fields.compare import equal_values
 from podless.fields.patches import APPLY
-from podless.kinds import typemeta, view
+from podless.kinds import view
 from podless.kinds.kind import Scale
-from podless.kinds.scaling import read_typed
-from podless.kinds.scheme import explain_unregistered
+from podless.kinds.scheme import explain_unregistered, read_type_meta
+from podless.kinds.version import read_typed
 from podless.meta import names, objectmeta, selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.field import FieldError
@@ -320,7 +320,7 @@ def _decode_scale(raw: Any, findings: list[str]) -> Object:
 
     Raises ValueError with the text of a real server's decoder.
     """
-    type_meta = typemeta.read_type_meta(raw)
+    type_meta = read_type_meta(raw)
     api_version, kind = type_meta.api_version or "autoscaling/v1", type_meta.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
         raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))

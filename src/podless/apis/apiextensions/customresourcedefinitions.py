@@ -69,12 +69,6 @@ class DefinitionStrategy(TypedStrategy):
             return obj
         return {**(beta.from_v1(obj) if version.name == BETA else beta.to_v1(obj)), "apiVersion": target}
 
-    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert_object(kind, version, obj)
-
-    def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
-
     def prepare_create(self, version: Version, obj: Object) -> None:
         fill.prepare_create(obj)
 

@@ -202,12 +202,6 @@ class AutoscalerStrategy(SpecStrategy):
             return obj
         return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
 
-    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert_object(kind, version, obj)
-
-    def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
-
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = dict(_BLANK[version.name])
         if version.name == "v1":

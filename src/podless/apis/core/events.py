@@ -102,9 +102,6 @@ class NewEventStrategy(EventStrategy):
     controller = "reportingController"
     naming = names.SUBDOMAINS
 
-    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert_object(kind, version, obj)
-
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         return rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
 

@@ -52,12 +52,6 @@ class PriorityLevelStrategy(FlowStrategy):
             result["metadata"] = arrange_fields(OBJECT_META, metadata)
         return result
 
-    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert_object(kind, version, obj)
-
-    def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
-
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]

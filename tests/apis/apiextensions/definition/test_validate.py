@@ -9,6 +9,7 @@ import pytest
 
 from podless.apis.apiextensions.definition import fill, schemas, status, validate
 from podless.cel.rules import DefinitionRules
+from podless.kinds.compile import has_condition
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -394,8 +395,8 @@ def test_a_condition_keeps_its_time_while_its_status_is_the_same() -> None:
     status.set_condition(given, "A", "True", "S", "n", LATER)
     assert status.find_condition(given, "A") == given["status"]["conditions"][0]
     assert given["status"]["conditions"][0]["lastTransitionTime"] == LATER
-    assert status.is_true(given, "A")
-    assert not status.is_true(given, "C")
+    assert has_condition(given, "A")
+    assert not has_condition(given, "C")
 
 
 def test_names_that_are_free_are_accepted() -> None:

@@ -34,12 +34,6 @@ def find_condition(crd: Object, kind: str) -> Object | None:
     return next((item for item in listed if item["type"] == kind), None)
 
 
-def is_true(crd: Object, kind: str) -> bool:
-    """Return whether a condition exists and is True."""
-    condition = find_condition(crd, kind)
-    return condition is not None and condition["status"] == "True"
-
-
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
     condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}

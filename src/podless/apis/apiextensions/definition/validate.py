@@ -19,9 +19,10 @@ from podless.apis.apiextensions.definition.columns import (
 from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
-from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
+from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, read_approval
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
+from podless.kinds.compile import has_condition
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import lazy
@@ -52,7 +53,7 @@ def validate_update(
     new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
 ) -> list[FieldError]:
     """Validate a changed definition. Some faults are accepted if the old definition has them."""
-    established = is_true(old, "Established")
+    established = has_condition(old, "Established")
     layout, before = _read_layout(new, legacy), _read_layout(old, legacy)
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
     errors = _validate_spec(layout, before, rules, any_bundle=any_bundle)
