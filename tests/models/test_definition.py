@@ -301,8 +301,8 @@ def test_a_schema_of_metadata_is_kept_and_checked() -> None:
 @pytest.mark.parametrize("name", ["ObjectMeta", "OwnerReference"])
 def test_both_styles_have_the_same_metadata(name: str) -> None:
     """Type checkers must see the fields of both, so they stand in two modules."""
-    from podless.models import resource
     from podless.models import pydantic as models
+    from podless.models import resource
 
     plain = {one.name: one.type for one in dataclasses.fields(getattr(resource, name)) if one.name != "extra_"}
     assert plain == getattr(models, name).__annotations__
