@@ -35,7 +35,7 @@ from podless.kinds.registry import Registry
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
-from podless.runtime.option import StartError, join_lists, option, parse_seed, section
+from podless.runtime.option import StartError, file_option, join_lists, option, parse_seed, section
 from podless.settings import ClusterSettings
 from podless.store import DiskFull, StoreError, StoreUnreachable, share
 from podless.store.engines import DATABASE, reject_foreign
@@ -86,8 +86,8 @@ class Settings(ClusterSettings):
     port: int = option(
         "--port", "port to listen on; 0 for any free port", value=0, metavar="PORT", parse=parse_port, default="6443"
     )
-    kubeconfig: str | os.PathLike[str] | None = option(
-        "--kubeconfig", "also write the administrator's kubeconfig to FILE", value=None, metavar="FILE", parse=Path
+    kubeconfig: str | os.PathLike[str] | None = file_option(
+        "--kubeconfig", "also write the administrator's kubeconfig to FILE"
     )
     tls: bool = option(
         "--insecure-http",
@@ -103,24 +103,15 @@ class Settings(ClusterSettings):
         parse=parse_names,
         combine=join_lists,
     )
-    tls_cert: str | os.PathLike[str] | None = option(
+    tls_cert: str | os.PathLike[str] | None = file_option(
         "--tls-cert-file",
         "PEM file with the server's certificate and its intermediates, in place of a generated one; "
         "reloaded when it changes",
-        value=None,
-        metavar="FILE",
-        parse=Path,
     )
-    tls_key: str | os.PathLike[str] | None = option(
-        "--tls-private-key-file", "private key of that certificate", value=None, metavar="FILE", parse=Path
-    )
+    tls_key: str | os.PathLike[str] | None = file_option("--tls-private-key-file", "private key of that certificate")
     verbose: bool = option("--verbose", "log every request", value=False, letter="-v")
-    client_ca: str | os.PathLike[str] | None = option(
-        "--client-ca-file",
-        "PEM file with additional CAs for client certificates",
-        value=None,
-        metavar="FILE",
-        parse=Path,
+    client_ca: str | os.PathLike[str] | None = file_option(
+        "--client-ca-file", "PEM file with additional CAs for client certificates"
     )
     enable_faults: bool = option(
         "--enable-faults", "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors", value=False

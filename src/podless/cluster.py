@@ -29,10 +29,9 @@ from podless.auth.rbac import RBAC
 from podless.auth.tokens import StaticTokens, read_file
 from podless.auth.user import ADMIN
 from podless.cache.cache import Cache
-from podless.controllers import contents, health, workloads
+from podless.controllers import health, namespaces, workloads
 from podless.controllers.accounttokens import AccountTokens
 from podless.controllers.apiservices import APIServiceAvailability, APIServiceController, APIServiceRegistration
-from podless.controllers.contents import NamespaceContents
 from podless.controllers.controller import Controller
 from podless.controllers.definitions import DefinitionController
 from podless.controllers.expiry import ObjectExpiry
@@ -40,7 +39,7 @@ from podless.controllers.flowschemas import FlowSchemaController
 from podless.controllers.garbage import GarbageCollector
 from podless.controllers.health import READY, CheckFailed, HealthChecks
 from podless.controllers.initial import InitialObjects
-from podless.controllers.namespaces import NamespaceController
+from podless.controllers.namespaces import NamespaceContents, NamespaceController
 from podless.controllers.quotas import QuotaController
 from podless.controllers.roles import RoleController
 from podless.controllers.services import ServiceDependents
@@ -262,9 +261,9 @@ class Cluster:
             raise CheckFailed("process is shutting down")
 
     def _build_contents(self, api: API) -> NamespaceContents:
-        account_makers = [contents.ACCOUNT] if self.settings.default_accounts else []
+        account_makers = [namespaces.ACCOUNT] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            account_makers.append(contents.make_certificates(self._authority))
+            account_makers.append(namespaces.make_certificates(self._authority))
         return NamespaceContents(api, account_makers)
 
     def _load_tokens(self) -> StaticTokens:

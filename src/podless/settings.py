@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from podless.apis import features, runtimeconfig
 from podless.auth.access import MODES, BadAccess
@@ -13,7 +12,7 @@ from podless.auth.user import User
 from podless.controllers import workloads
 from podless.hooks import Sources
 from podless.runtime.dataclass import dataclass
-from podless.runtime.option import StartError, join_lists, merge_maps, option, parse_duration
+from podless.runtime.option import StartError, file_option, join_lists, merge_maps, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import ResourceKeys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
@@ -118,12 +117,8 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
         parse=runtimeconfig.parse_disabled,
         combine=join_lists,
     )
-    token_file: str | os.PathLike[str] | None = option(
-        "--token-auth-file",
-        'CSV file of bearer tokens: token,user,uid,"group1,group2"',
-        value=None,
-        metavar="FILE",
-        parse=Path,
+    token_file: str | os.PathLike[str] | None = file_option(
+        "--token-auth-file", 'CSV file of bearer tokens: token,user,uid,"group1,group2"'
     )
     history: Keep = option(
         "--history",

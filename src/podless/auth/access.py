@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from podless.runtime.dataclass import dataclass
-from podless.runtime.option import StartError, option
+from podless.runtime.option import StartError, file_option, option
 
 MODES = ("RBAC", "AlwaysAllow")
 
@@ -49,8 +48,8 @@ class OIDC:
     )
     groups_claim: str = option("--oidc-groups-claim", "claim that holds the groups", value="", metavar="CLAIM")
     groups_prefix: str = option("--oidc-groups-prefix", "prefix for group names", value="", metavar="TEXT")
-    ca_file: str | os.PathLike[str] | None = option(
-        "--oidc-ca-file", "PEM file with the CAs of the provider's certificate", value=None, metavar="FILE", parse=Path
+    ca_file: str | os.PathLike[str] | None = file_option(
+        "--oidc-ca-file", "PEM file with the CAs of the provider's certificate"
     )
     required: Mapping[str, str] = option(
         "--oidc-required-claim",

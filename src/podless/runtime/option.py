@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, field, fields
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from podless.runtime.dataclass import dataclass
@@ -81,6 +82,11 @@ def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], An
     if isinstance(value, bool) and "parse" not in declaration:
         declaration.setdefault("values", (True, False))
     return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **declaration)})
+
+
+def file_option(flag: str, help: str) -> Any:
+    """Declare a dataclass field as an option that names a file (default: None)."""
+    return option(flag, help, value=None, metavar="FILE", parse=Path)
 
 
 def section(of: type, title: str, description: str = "", *, any_of: tuple[str, ...] = (), factory: Any = _NONE) -> Any:

@@ -16,9 +16,9 @@ from podless.verbs.call import API
 _CONTROLLERS: Mapping[str, Mapping[str, str]] = {
     "daemonset": {"daemonsets": "DaemonSetController"},
     "deployment": {"replicas": "ReplicaSetController", "deployments": "DeploymentController"},
-    "endpoints": {"endpoints": "ServiceEndpoints"},
+    "endpoints": {"services": "ServiceEndpoints"},
     "job": {"jobs": "JobController"},
-    "loadbalancer": {"balancers": "LoadBalancerController"},
+    "loadbalancer": {"services": "LoadBalancerController"},
     "ready": {"readiness": "PodReadiness"},
     "statefulset": {"statefulsets": "StatefulSetController"},
     "volume": {"volumes": "VolumeController"},

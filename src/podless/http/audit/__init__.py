@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from podless.runtime.dataclass import dataclass
-from podless.runtime.option import option, parse_megabytes, parse_number
+from podless.runtime.option import file_option, option, parse_megabytes, parse_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,8 @@ class Audit:
         metavar="FILE",
         parse=Path,
     )
-    policy: str | os.PathLike[str] | None = option(
-        "--audit-policy-file",
-        "audit.k8s.io/v1 Policy file. Default: log the metadata of every request",
-        value=None,
-        metavar="FILE",
-        parse=Path,
+    policy: str | os.PathLike[str] | None = file_option(
+        "--audit-policy-file", "audit.k8s.io/v1 Policy file. Default: log the metadata of every request"
     )
     size: int = option(
         "--audit-log-maxsize",

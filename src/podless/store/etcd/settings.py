@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from podless.runtime.dataclass import dataclass
-from podless.runtime.option import StartError, join_lists, option, parse_duration
+from podless.runtime.option import StartError, file_option, join_lists, option, parse_duration
 
 
 def parse_endpoints(text: str) -> tuple[str, ...]:
@@ -46,19 +45,11 @@ class Etcd:
         parse=parse_endpoints,
         combine=join_lists,
     )
-    cafile: str | os.PathLike[str] | None = option(
-        "--etcd-cafile", "PEM file with the CAs of etcd's certificates", value=None, metavar="FILE", parse=Path
+    cafile: str | os.PathLike[str] | None = file_option("--etcd-cafile", "PEM file with the CAs of etcd's certificates")
+    certfile: str | os.PathLike[str] | None = file_option(
+        "--etcd-certfile", "client certificate for etcd; reloaded when it changes"
     )
-    certfile: str | os.PathLike[str] | None = option(
-        "--etcd-certfile",
-        "client certificate for etcd; reloaded when it changes",
-        value=None,
-        metavar="FILE",
-        parse=Path,
-    )
-    keyfile: str | os.PathLike[str] | None = option(
-        "--etcd-keyfile", "private key of that certificate", value=None, metavar="FILE", parse=Path
-    )
+    keyfile: str | os.PathLike[str] | None = file_option("--etcd-keyfile", "private key of that certificate")
     prefix: str = option(
         "--etcd-prefix", "prefix of all keys in etcd", value="/registry", metavar="PREFIX", parse=parse_prefix
     )
