@@ -40,7 +40,7 @@ def libyaml(value: Any) -> str:
     def walk(value: Any) -> Iterator[events.Event]:
         if isinstance(value, dict):
             yield events.MappingStartEvent(None, None, True, flow_style=False)
-            for key in yamlwrite._in_order(value):
+            for key in yamlwrite._sort_names(value):
                 yield text(key)
                 yield from walk(value[key])
             yield events.MappingEndEvent()
@@ -80,13 +80,13 @@ def test_the_writer_writes_what_libyaml_writes(value: Any) -> None:
 
 @given(st.dictionaries(st.text("abAB01_-.\u0660", max_size=6), st.none(), max_size=8))
 def test_keys_have_one_order(value: dict[str, None]) -> None:
-    assert yamlwrite._in_order(value) == yamlwrite._in_order(reversed(value))
+    assert yamlwrite._sort_names(value) == yamlwrite._sort_names(reversed(value))
 
 
 def test_numbers_in_keys_sort_by_their_value_however_long_they_are() -> None:
     long = "9" * 5000
     names = ["a", "a9", "a10", f"a{long}", f"a{long}9"]
-    assert yamlwrite._in_order(names[::-1]) == names
+    assert yamlwrite._sort_names(names[::-1]) == names
 
 
 def test_a_list_is_written_in_pieces() -> None:
@@ -150,12 +150,12 @@ PIECES += ["!!binary ", "---\n", "|\n", "\t", "%YAML 1.1\n", "!!int ", "\x00", "
 
 @given(st.sets(st.text("abAB01_-.\u0660\u00e9\u2160", max_size=8).filter(lambda text: not _MIXED.search(text))))
 def test_a_large_mapping_has_the_order_of_a_small_one(names: set[str]) -> None:
-    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._in_order(names)
+    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._sort_names(names)
 
 
 def test_signs_that_look_like_letters_are_none() -> None:
     names = ["ab\u2160", "aa", "abc", "ab", "a\u2160b"]
-    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._in_order(names)
+    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._sort_names(names)
 
 
 @given(VALUES)
@@ -178,7 +178,7 @@ def whole_order(value: Any) -> list[str]:
         if isinstance(one, dict):
             found |= one.keys()
         todo += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-    return yamlwrite._in_order(found)
+    return yamlwrite._sort_names(found)
 
 
 def test_others_go_on_while_a_large_mapping_is_sorted() -> None:

@@ -19,7 +19,7 @@ from podless.store import Operation, StoredValue
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
-from podless.verbs.list import ContinueToken, list_, read_token, write_token
+from podless.verbs.list import ContinueToken, list_objects, read_token, write_token
 
 
 async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
@@ -38,7 +38,7 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
 
 async def page(api: API, kind: Kind = CONFIG_MAPS, **query: str) -> Many:
     call = Call(kind, kind.versions[0], "ns", "", query={name.rstrip("_"): [value] for name, value in query.items()})
-    return await list_(api, call, await api.load_collection(kind), options.list_options(call))
+    return await list_objects(api, call, await api.load_collection(kind), options.list_options(call))
 
 
 def token(**fields: Any) -> str:

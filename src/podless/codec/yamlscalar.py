@@ -147,18 +147,12 @@ def format_gosyntax(value: Any) -> str:
     """Return a value as Go's %#v formats it."""
     if value is None:
         return "<nil>"
-    if isinstance(value, str):
-        return gotext.quote(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if value <= MAX_INT64 else hex(value)
-    if isinstance(value, float):
-        return gotext.format_float(value)
     if isinstance(value, list):
         return "[]interface {}{" + ", ".join(map(_show_nested, value)) + "}"
-    pairs = (f"{_show_nested(key)}:{_show_nested(item)}" for key, item in sorted(value.items(), key=str))
-    return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
+    if isinstance(value, dict):
+        pairs = (f"{_show_nested(key)}:{_show_nested(item)}" for key, item in sorted(value.items(), key=str))
+        return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
+    return hex(value) if isinstance(value, int) and value > MAX_INT64 else gotext.format_value(value)
 
 
 def _show_nested(value: Any) -> str:

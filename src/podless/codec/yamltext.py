@@ -118,7 +118,7 @@ def _compose_document(parser: Any) -> YAMLNode:
         kind = event.__class__
         if kind is ScalarEvent:
             tag = event.tag
-            node = YAMLNode("scalar", event.start_mark, event.value, _tag_name(tag) if tag else "", event.implicit[0])
+            node = YAMLNode("scalar", event.start_mark, event.value, _name_tag(tag) if tag else "", event.implicit[0])
             children.append(node)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             node = YAMLNode("mapping" if kind is MappingStartEvent else "sequence", event.start_mark)
@@ -144,7 +144,7 @@ def _compose_document(parser: Any) -> YAMLNode:
             anchors[event.anchor] = node
 
 
-def _tag_name(tag: str) -> str:
+def _name_tag(tag: str) -> str:
     """Return a tag without YAML's own prefix. Other tags get a "!" in front."""
     return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"
 
@@ -232,7 +232,7 @@ class YAMLDecoder:
         if not self.open:
             return
         self.from_alias += nodes
-        if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _allowed_share(self.count):
+        if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _limit_share(self.count):
             raise YAMLError("yaml: document contains excessive aliasing")
 
     @contextmanager
@@ -375,6 +375,6 @@ def _copy_entry(entry: _Entry) -> _Entry:
     return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _MARSHAL_VERSION)))
 
 
-def _allowed_share(count: int) -> float:
+def _limit_share(count: int) -> float:
     """Return the maximum share of nodes from aliases: 99% for a small document, 10% for a very large one."""
     return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000

@@ -104,7 +104,7 @@ class _TextCache:
         names = tuple(value)
         order = self.orders.get(names)
         if order is None:
-            order = self.orders[names] = _in_order(names)
+            order = self.orders[names] = _sort_names(names)
         return _Open(((name, value[name]) for name in order), True, indent, lead)
 
     def get_key_text(self, text: str) -> str | None:
@@ -275,7 +275,7 @@ def _fold_text(text: str, column: int, indent: int, quoted: bool = False) -> str
     return f"\n{' ' * indent}".join(lines)
 
 
-def _in_order(keys: Iterable[str]) -> list[str]:
+def _sort_names(keys: Iterable[str]) -> list[str]:
     """Return keys in go-yaml's order: letters after everything else, numbers by value."""
     names = sorted(keys)
     return names if all(map(str.isalpha, names)) else sorted(names, key=_AS_GO)

@@ -27,14 +27,14 @@ def is_upgrade(target: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
 
     Removes such conflicts, so that the error shows only the others.
     """
-    allowed = _last_applied(target, live)
+    allowed = _find_last_applied(target, live)
     if allowed is None:
         return False
     conflicts.conflicts = [found for found in conflicts.conflicts if not sets.has_path(allowed, found[1])]
     return not conflicts.conflicts
 
 
-def _last_applied(target: WriteTarget, live: Object) -> Fields | None:
+def _find_last_applied(target: WriteTarget, live: Object) -> Fields | None:
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return None

@@ -43,7 +43,7 @@ class ApplyConflict(APIError, code=409, reason="Conflict"):
         for owner, path in each(conflicts):
             by_owner.setdefault(owner, []).append(sets.format_element_path(path))
         charge(len(conflicts))
-        named = [(_describe_owner(owner), by_owner[owner]) for owner in sorted(by_owner, key=_owner_identifier)]
+        named = [(_describe_owner(owner), by_owner[owner]) for owner in sorted(by_owner, key=_make_identifier)]
         if len(conflicts) == 1:
             text = f"1 conflict: conflict with {named[0][0]}: {named[0][1][0]}"
         else:
@@ -64,7 +64,7 @@ def _describe_owner(owner: FieldOwner) -> str:
     return f"{text} using {owner.version}" if owner.operation == "Update" else text
 
 
-def _owner_identifier(owner: FieldOwner) -> bytes:
+def _make_identifier(owner: FieldOwner) -> bytes:
     """Return the text by which a real server identifies and sorts owners."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     named["subresource"] = owner.subresource
@@ -73,11 +73,11 @@ def _owner_identifier(owner: FieldOwner) -> bytes:
 
 def find_manager_name(manager: str, agent: str) -> str:
     """Return the manager of a write: the fieldManager parameter, else the first part of the User-Agent, or ""."""
-    return manager or _agent_name(agent)
+    return manager or _find_agent_name(agent)
 
 
 @bounded_cache(1024)
-def _agent_name(agent: str) -> str:
+def _find_agent_name(agent: str) -> str:
     first = agent.partition("/")[0]
     if first.isprintable() and len(first.encode()) <= MAX_MANAGER:
         return first
@@ -206,7 +206,7 @@ def update_managed_fields(
         before, compared = target.blank if old is None else drop_managed_fields(old), None
         if old is not None and find_replaced(new["metadata"], before["metadata"]) == []:
             before["metadata"] = new["metadata"]  # the identical value needs no comparison
-        if settled and stored_entries and (owned := _fields_of_only(owner, stored_entries, target.version)):
+        if settled and stored_entries and (owned := _find_only_fields(owner, stored_entries, target.version)):
             compared = compare_values(before, new, target.get_shape(target.version))
             changed = merge.changed_own(target, compared, owned)
             if changed is not None:
@@ -220,7 +220,7 @@ def update_managed_fields(
     return encode_managed_fields(owners, times, custom=target.custom)
 
 
-def _fields_of_only(owner: FieldOwner, entries: list[Entry], version: str) -> Fields | None:
+def _find_only_fields(owner: FieldOwner, entries: list[Entry], version: str) -> Fields | None:
     """Return the fields of an owner in an apiVersion. None if it has none there, or if there are others."""
     entry = entries[0]
     if len(entries) > 1 or entry.get("apiVersion") != version or entry.get("manager") != owner.manager:
@@ -283,7 +283,7 @@ def _cap_owners(owners: Owners, times: Times) -> Owners:
     if surplus <= 0:
         return owners
     charge(len(updaters))
-    updaters.sort(key=lambda owner: (times.get(owner) or "", _owner_identifier(owner)))
+    updaters.sort(key=lambda owner: (times.get(owner) or "", _make_identifier(owner)))
     first: dict[str, FieldOwner] = {}
     gathered: dict[FieldOwner, list[Fields]] = {}
     for owner in updaters:
@@ -321,7 +321,7 @@ def apply_object(
     live: None for a new object. settled: it was written under the present schema. Raises BadRequest, ApplyConflict, and
     Internal where a real server answers 500: an applied object that does not fit the schema.
     """
-    if _brings_owners(applied.get("metadata")):
+    if _has_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
     base = target.blank if live is None else drop_managed_fields(live)
     entries = live["metadata"].get("managedFields") or [] if live is not None else []
@@ -340,7 +340,7 @@ def apply_object(
     return obj
 
 
-def _brings_owners(metadata: Any) -> bool:
+def _has_owners(metadata: Any) -> bool:
     """Return whether metadata has managedFields that Go can decode. The schema check reports others."""
     entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -393,7 +393,7 @@ def _apply_owners(
     except SchemaMisfit:
         _explain_misfit(live, applied, shape)
         raise
-    owned = _fields_of_only(owner, entries, target.version) if settled and entries else None
+    owned = _find_only_fields(owner, entries, target.version) if settled and entries else None
     if owned and target.drop(laid.applied, target.version) == owned:  # the only manager applies the same fields again
         merged = merge.find_merged(live, laid.merged, laid.compared)
         return merged, entries if merged is None else [{**entries[0], "time": now}]

@@ -123,10 +123,10 @@ def _apply_directive(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_unknown(directive: Any, patch: dict[str, Any]) -> Internal:
-    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.format_plain(patch)}")
+    return Internal(f"unknown patch type: {_format_text(directive)} in map: {gotext.format_plain(patch)}")
 
 
-def _as_text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     """Return a value as Go's %s prints it."""
     if value is None:
         return _GO_TYPES[type(None)]
@@ -168,7 +168,7 @@ def _merge_ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, pat
     items = (
         _strip_directives(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
     )
-    of_maps = _element_type(old or [], new or []) is dict
+    of_maps = _find_element_type(old or [], new or []) is dict
     merged[field] = _arrange_items(items, order, old or [], key or "" if of_maps else None)
     patch.pop(field, None)
 
@@ -201,7 +201,7 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
     if not old and not new:
         return old
     charge(len(old) + len(new))
-    if _element_type(old, new) is dict:
+    if _find_element_type(old, new) is dict:
         if not key:
             raise Internal("cannot merge lists without merge key for struct")
         old, new = _apply_directives(old, new, key)
@@ -303,7 +303,7 @@ def _get_identity(item: Any, key: str) -> Any:
     return type(item), item
 
 
-def _element_type(old: list[Any], new: list[Any]) -> type:
+def _find_element_type(old: list[Any], new: list[Any]) -> type:
     """Return the one type of the items of a list and of its patch.
 
     Raises Unprocessable for lists of lists and Internal for a mixture.
@@ -325,14 +325,14 @@ def _make_type_error(expected: type, value: Any) -> Internal:
 
 def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
     """Set a value that has no counterpart, without its nulls and directives."""
-    _without_nulls(item)
+    _drop_nulls(item)
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
     else:
         merged[key] = _strip_directives(item)
 
 
-def _without_nulls(value: Any) -> Any:
+def _drop_nulls(value: Any) -> Any:
     """Return the value without the nulls in its objects; changes it in place."""
     if isinstance(value, dict | list):
         charge(len(value))
@@ -340,10 +340,10 @@ def _without_nulls(value: Any) -> Any:
         for key in [key for key, item in value.items() if item is None]:
             del value[key]
         for item in value.values():
-            _without_nulls(item)
+            _drop_nulls(item)
     elif isinstance(value, list):
         for item in value:
-            _without_nulls(item)
+            _drop_nulls(item)
     return value
 
 

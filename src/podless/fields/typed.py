@@ -297,14 +297,14 @@ class MapShape:
     def owned(self) -> Shape:
         """The shape of an object, of which `collect_created` leaves out the fields that no manager owns."""
         owned = self._owned
-        return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without_unowned(_UNOWNED))
+        return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._leave_out_unowned(_UNOWNED))
 
-    def _without_unowned(self, unowned: Fields) -> Shape:
+    def _leave_out_unowned(self, unowned: Fields) -> Shape:
         children = self.children
 
         def make_shape(name: str) -> Shape:
             shape, nested = children[name][1], unowned.get(f"f:{name}")
-            return shape.map._without_unowned(nested) if nested and shape.map is not None else shape
+            return shape.map._leave_out_unowned(nested) if nested and shape.map is not None else shape
 
         declared = {name: name for name in self.declared}
         return Shape(map=MapShape(declared, make_shape, self.element, self.atomic, unowned=unowned))

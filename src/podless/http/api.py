@@ -38,13 +38,13 @@ from podless.runtime.meter import ALLOWANCE, TimeAllowance
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR, Author
 from podless.verbs import options
-from podless.verbs.call import API, Call, Outcome, Single, outcome_entries
+from podless.verbs.call import API, Call, Outcome, Single, list_entries
 from podless.verbs.create import create_object
 from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
 from podless.verbs.get import get_component, get_object
-from podless.verbs.list import list_, matches_objects
-from podless.verbs.patch import media_type, patch_object
+from podless.verbs.list import list_objects, matches_objects
+from podless.verbs.patch import find_media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.update import finalize_object, update_object
 from podless.verbs.watch import Watch
@@ -270,7 +270,7 @@ class APIHandler:
         collection = self._api.collection(kind)
         if verb == "get" and collection.loaded and kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
-            if kind.webhook is not None and conversion.needs_webhook(kind, call.version, outcome_entries(outcome)):
+            if kind.webhook is not None and conversion.needs_webhook(kind, call.version, list_entries(outcome)):
                 return self._read_later(request, call, verb, form)
             answer = render_quickly(call, outcome, form, self._rows)
             if answer is None:
@@ -284,7 +284,7 @@ class APIHandler:
         if verb == "list":
             return await self._read_later(request, call, verb, form, past=True)
         outcome = await self._history.get_past(call)
-        await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
+        await self._api.converter.prepare_entries(call.kind, call.version, list_entries(outcome))
         return await self._render_outcome(request, call, outcome, form)
 
     async def _read_later(
@@ -301,13 +301,13 @@ class APIHandler:
             outcome = get_object(self._api, call, collection)
         else:
             chosen = await options.read_list_options(self._api, call)
-            listing = list_(self._api, call, collection, chosen)
+            listing = list_objects(self._api, call, collection, chosen)
             sliced = matches_objects(call, collection, chosen)
             outcome = await (self._api.off_loop.slices.slice_coroutine(listing) if sliced else listing)
             rendered = render_stored_list(call, outcome, form)
             if rendered is not None:
                 return rendered if 0 <= rendered.size <= THRESHOLD else await compress_answer(request, rendered)
-        await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
+        await self._api.converter.prepare_entries(call.kind, call.version, list_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
         return await self._render_outcome(request, call, outcome, form)
 
@@ -346,7 +346,7 @@ class APIHandler:
         if not OffLoop.is_long(size):
             outcome = await self._begin_write(write, call)
             if call.kind.webhook is not None:
-                await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
+                await self._api.converter.prepare_entries(call.kind, call.version, list_entries(outcome))
             rendered = render_quickly(call, outcome, form, self._rows)
             if rendered is None:
                 return await self._render_outcome(request, call, outcome, form)
@@ -355,7 +355,7 @@ class APIHandler:
             async with keep_ready(self._api, call.kind, call.subresource):
                 outcome = await self._begin_write(write, call)
                 if call.kind.webhook is not None:
-                    await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
+                    await self._api.converter.prepare_entries(call.kind, call.version, list_entries(outcome))
                 prepare_layout(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, RowCache())
@@ -448,7 +448,7 @@ def _asks_past(call: Call) -> bool:
 def _choose_form(request: HTTPRequest, call: Call, tables: bool) -> AnswerForm:
     """Return the form of the answer. tables: are offered. Raises NotAcceptable, UnsupportedMediaType."""
     if call.verb == "patch":
-        media_type(call)  # as on a real server, before the Accept header
+        find_media_type(call)  # as on a real server, before the Accept header
     accept = request.headers.get("accept", "")
     if accept == negotiate.JSON:
         return negotiate.make_readable(PLAIN, call.query, call.agent)

@@ -10,7 +10,7 @@ from podless.http.info import RequestInfo
 from podless.kinds.kind import Kind
 from podless.meta.errors import BadRequest, MethodNotAllowed, NotServed, PageNotFound
 from podless.verbs.call import Call
-from podless.verbs.patch import media_type
+from podless.verbs.patch import find_media_type
 
 _EVERYWHERE = ("list", "watch")  # verbs that work on all namespaces together
 _ON_SUBRESOURCES = {"get", "update", "patch"}
@@ -37,7 +37,7 @@ def _check_custom(call: Call, info: RequestInfo) -> None:
         return
     if not info.name and verb in ("update", "patch"):
         if verb == "patch":
-            media_type(call)
+            find_media_type(call)
         raise BadRequest("name must be provided")
     if verb not in kind.verbs and not (kind.terminating and verb and not info.prefix == "proxy"):
         raise not_allowed(kind, verb)

@@ -186,7 +186,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
     controller, room = "", _ROOM
     decoded: list[dict[str, Any]] = []
     for index, reference in enumerate(each(references)):
-        errors += _validate_owner(reference, path) if plain else _placed_owner(reference, f"{path}[{index}]")
+        errors += _validate_owner(reference, path if plain else f"{path}[{index}]", plain)
         if not reference.get("controller"):
             continue
         name = f"{reference['kind']}/{reference['name']}"
@@ -312,32 +312,22 @@ def _validate_namespace(namespace: str, namespaced: bool, path: str) -> list[Fie
     return field.invalid_details(path, namespace, names.check_label_name(namespace))
 
 
-def _validate_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
-    api_version = gvk.parse_api_version(reference["apiVersion"])
-    errors = []
-    if api_version is None or not api_version.version:
-        errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], "version must not be empty"))
-    for name in ("kind", "name", "uid"):
+def _validate_owner(reference: dict[str, Any], path: str, plain: bool) -> list[FieldError]:
+    """Validate an owner reference. plain: with the errors of releases whose paths have no index."""
+    written, errors = reference["apiVersion"], []
+    api_version = gvk.parse_api_version(written)
+    has_version = api_version is not None and bool(api_version.version)
+    if not has_version and (written or plain):
+        text = "version must not be empty" if plain else "must be <group>/<version> or <version>"
+        errors.append(field.invalid(f"{path}.apiVersion", written, text))
+    for name in ("kind", "name", "uid") if plain else ("apiVersion", "kind", "name", "uid"):
         if not reference[name]:
-            errors.append(field.invalid(f"{path}.{name}", "", "must not be empty"))
-    return [*errors, *_disallowed_owner(reference, path)]
-
-
-def _placed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
-    api_version, errors = gvk.parse_api_version(reference["apiVersion"]), []
-    if reference["apiVersion"] and (api_version is None or not api_version.version):
-        text = "must be <group>/<version> or <version>"
-        errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], text))
-    missing = [name for name in ("apiVersion", "kind", "name", "uid") if not reference[name]]
-    errors += [field.required(f"{path}.{name}", "must not be empty") for name in missing]
-    return [*errors, *_disallowed_owner(reference, path)]
-
-
-def _disallowed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
-    if gvk.parse_api_version(reference["apiVersion"]) != ("", "v1") or reference["kind"] != "Event":
-        return []
-    decoded = structs.decode_struct(OWNER_REFERENCE, reference)
-    return [field.invalid(path, decoded, "/v1, Kind=Event is disallowed from being an owner")]
+            at, text = f"{path}.{name}", "must not be empty"
+            errors.append(field.invalid(at, "", text) if plain else field.required(at, text))
+    if api_version == ("", "v1") and reference["kind"] == "Event":
+        decoded = structs.decode_struct(OWNER_REFERENCE, reference)
+        errors.append(field.invalid(path, decoded, "/v1, Kind=Event is disallowed from being an owner"))
+    return errors
 
 
 _random_uids: list[bytes] = []  # random bytes of the next uids: one system call serves many

@@ -345,11 +345,11 @@ class FieldSelector:
 
     @made_once
     def _required(self) -> dict[str, dict[str, None]]:
-        return _by_field(self.requirements, "=")
+        return _group_by_field(self.requirements, "=")
 
     @made_once
     def _excluded(self) -> dict[str, dict[str, None]]:
-        return _by_field(self.requirements, "!=")
+        return _group_by_field(self.requirements, "!=")
 
     def matches(self, getter: Callable[[str], str]) -> bool:
         """Return whether an object matches. getter: returns the value of a field, "" if it is missing.
@@ -374,7 +374,7 @@ class FieldSelector:
         return ",".join(f"{name}{operator}{escape_value(value)}" for name, operator, value in self.requirements)
 
 
-def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
+def _group_by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
     """Return the values of the requirements of one operator, by field, in their order."""
     result: dict[str, dict[str, None]] = {}
     for name, sign, value in each(requirements):

@@ -110,7 +110,7 @@ async def _run_admission(
     mutating, _, validating = api.admission.find_plugins(operation, call.kind, call.subresource, call.namespace)
     if not mutating and not validating:
         return obj
-    namespace = call.namespace or _own_namespace(call, call.name)
+    namespace = call.namespace or _find_own_namespace(call, call.name)
     attr = AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, call.name, obj, old, options, dry_run,
         call.user, call.warnings, call.annotations,
@@ -130,7 +130,7 @@ def _make_attributes(write: Write, obj: Object, old: Object | None) -> Admission
         options["fieldManager"] = chosen.manager
     if "fieldValidation" in call.query:
         options["fieldValidation"] = chosen.validation
-    namespace = call.namespace or _own_namespace(call, name)
+    namespace = call.namespace or _find_own_namespace(call, name)
     return AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations, floats=call.floats if call.kind.custom else [],
@@ -138,7 +138,7 @@ def _make_attributes(write: Write, obj: Object, old: Object | None) -> Admission
     )  # fmt: skip
 
 
-def _own_namespace(call: Call, name: str) -> str:
+def _find_own_namespace(call: Call, name: str) -> str:
     """Return the name of a Namespace, which is also its own namespace in admission; "" for other kinds."""
     return name if call.kind.plural == "namespaces" and not call.kind.group else ""
 

@@ -101,7 +101,7 @@ class AnswerDocument(NamedTuple):
 Outcome = Single | Many | AnswerDocument
 
 
-def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
+def list_entries(outcome: Outcome) -> Sequence[Entry]:
     """Return the stored objects of an answer."""
     if isinstance(outcome, Many):
         return outcome.entries

@@ -52,7 +52,7 @@ async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single
             write.tries -= 1
             if not write.tries:
                 existing = api.find_written(call.kind, conflict.current) if conflict.current is not None else None
-                raise await _name_in_use(api, call, write.obj["metadata"], existing) from None
+                raise await _make_name_error(api, call, write.obj["metadata"], existing) from None
         stages = REPEAT
         del call.warnings[write.warned :]
 
@@ -187,7 +187,7 @@ MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)
 REPEAT: Final = Stages[Write](begin_again, *INSERTED)
 
 
-async def _name_in_use(api: API, call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
+async def _make_name_error(api: API, call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
     """Return the error that the name is in use; its text differs if the other object is being deleted and readable."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)

@@ -70,7 +70,7 @@ async def remove_object(
         if marked and kind.strategy.is_finalizing(obj):
             answer, stays = Single(entry), True
             return AttemptOutcome.KEEP
-        requested = _grace_of(chosen)
+        requested = _read_grace_period(chosen)
         period = kind.strategy.grace_period(obj, requested)
         step, ends = _begin_grace(obj, period, requested) if period is not None else (AttemptOutcome.DELETE, False)
         if step is AttemptOutcome.KEEP:
@@ -84,7 +84,7 @@ async def remove_object(
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
         staged = has_stages and not marked
         if kind.strategy.deletion.marks_first if staged else kind.strategy.deletion.collected:
-            policy = chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
+            policy = chosen.policy or (_find_default_policy(kind, metadata) if original is not None else "")
             if staged and chosen.document.get("orphanDependents") is False:
                 policy = "Foreground"  # other deletes then leave the dependents to the garbage collector
             _set_policy_finalizer(metadata, policy)
@@ -100,7 +100,7 @@ async def remove_object(
             answer = Single(None, obj) if is_shown else AnswerDocument(_make_status(kind, entry, metadata))
             if chosen.dry_run and has_finalizers:
                 # a real server answers with the object of an update that it started and did not make
-                answer = Single(None, _blank_object(call))
+                answer = Single(None, _make_blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
         _mark_deleted(metadata, graceful=not staged)
         stays = True
@@ -125,7 +125,7 @@ async def remove_object(
     return result
 
 
-def _grace_of(chosen: DeleteOptions) -> int | None:
+def _read_grace_period(chosen: DeleteOptions) -> int | None:
     """Return the requested grace period in seconds, None if not given. A negative one becomes 1, the shortest."""
     grace_period_seconds = chosen.document.get("gracePeriodSeconds")
     return None if grace_period_seconds is None else 1 if grace_period_seconds < 0 else int(grace_period_seconds)
@@ -183,7 +183,7 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
         raise Conflict(kind.kind, kind.stored_group, entry.name, f"{found}. The object might have been {cause}")
 
 
-def _default_policy(kind: Kind, metadata: Object) -> str:
+def _find_default_policy(kind: Kind, metadata: Object) -> str:
     """Return Orphan if the kind orphans by default and no finalizer of an earlier policy is set, else ""."""
     finalizers = metadata.get("finalizers") or ()
     return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in finalizers) else ""
@@ -216,7 +216,7 @@ def _mark_deleted(metadata: Object, *, graceful: bool) -> None:
             metadata["generation"] += 1
 
 
-def _blank_object(call: Call) -> Object:
+def _make_blank_object(call: Call) -> Object:
     """Return an object with only kind and apiVersion; defaults are added for built-in kinds."""
     head: Object = {"kind": call.kind.kind, "apiVersion": call.api_version}
     return head if call.kind.custom else call.kind.strategy.decode(call.kind, call.version, head, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
 from podless.verbs.delete import remove_object, warn_of_dependants
-from podless.verbs.list import list_
+from podless.verbs.list import list_objects
 from podless.verbs.runner import parse_body
 
 
@@ -15,7 +15,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     await parse_body(api, call)
     chosen = options.read_delete_options(call)
     warn_of_dependants(call, chosen)
-    page = await list_(api, call, await api.load_collection(call.kind), listed, paged=True)
+    page = await list_objects(api, call, await api.load_collection(call.kind), listed, paged=True)
     await api.converter.prepare_entries(call.kind, call.version, page.entries)
     async for entries in api.pace.iterate_slices(call.user.name, page.entries):
         for entry in entries:

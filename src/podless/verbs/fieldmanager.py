@@ -78,7 +78,7 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
         shapes = {name: struct_shape(struct) for name, struct in fields.items()}
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert_merged, views) if len(shapes) > 1 else None
-    reset = _reset_fields(kind, version, subresource)
+    reset = _list_reset_fields(kind, version, subresource)
     return WriteTarget(
         api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.list_raw_fields(version)
     )
@@ -115,7 +115,7 @@ def _find_misfit(kinds: dict[str, tuple[Kind, Version]], obj: Object, error: str
     return error
 
 
-def _reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
+def _list_reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """Return the paths that an endpoint does not change, by version.
 
     Source: the strategies of k8s.io/apiextensions-apiserver.

@@ -135,7 +135,9 @@ def _read_labels(call: Call, entry: Entry) -> dict[str, str]:
     return view.load_object(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
-async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:
+async def list_objects(
+    api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False
+) -> Many:
     """Return a list or a page of one. paged: a real server pages this list in any case, whatever the limit.
 
     collection: need not be loaded if the request is for an earlier state.
@@ -151,7 +153,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     exact = wanted_revision and (token is not None or options.match == "Exact" or (pages and not options.match))
     revision = wanted_revision if exact else current
     if revision < api.store.compacted_revision and revision < _find_horizon(api, call):
-        raise _expired_error(token)
+        raise _make_expired(token)
     start = call.scope + token.start if token is not None else ""
     match = make_selector(call, options)
     if not call.kind.strategy.reads.revisioned:
@@ -218,7 +220,7 @@ def _make_continue(call: Call, entries: Sequence[Entry], revision: int) -> str:
     return write_token(ContinueToken(revision, entries[-1].key[len(call.scope) :] + "\0"))
 
 
-def _expired_error(token: ContinueToken | None) -> Expired:
+def _make_expired(token: ContinueToken | None) -> Expired:
     """Return the error for a forgotten state. For a page it has a token that continues in the present state."""
     if token is None:
         return Expired(_TOO_OLD)

@@ -125,7 +125,7 @@ def revision_error(value: str, error: ValueError) -> str:
     return f"resourceVersion: Invalid value: {gotext.quote(value)}: {error}"
 
 
-def _dry_run(values: list[str]) -> tuple[bool, list[FieldError]]:
+def _read_dry_run(values: list[str]) -> tuple[bool, list[FieldError]]:
     if any(value != "All" for value in values):
         return False, [field.not_supported("dryRun", values, ["All"])]
     return bool(values), []
@@ -158,7 +158,7 @@ def _make_write_options(
         errors.append(field.required("fieldManager", "is required for apply patch"))
     elif kind == "PatchOptions" and not apply and forced:
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
-    dry_run, unsupported = _dry_run(list(dry))
+    dry_run, unsupported = _read_dry_run(list(dry))
     errors += objectmeta.check_field_manager(manager, "fieldManager") + unsupported
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS, named=False)
     _raise_invalid(kind, errors)
@@ -192,7 +192,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
         bookmarks=bool(read_boolean(call, "allowWatchBookmarks")),
         initial=initial,
     )
-    _raise_invalid("ListOptions", [*(_watch_errors(options) if watch else _list_errors(options))])
+    _raise_invalid("ListOptions", [*(_validate_watch(options) if watch else _validate_list(options))])
     _check_fields(call, fields)
     if call.name and not fields.empty and fields.find_exact("metadata.name") != call.name:  # a path with watch/
         raise BadRequest("fieldSelector metadata.name doesn't match requested name")
@@ -237,7 +237,7 @@ def _check_fields(call: Call, selector: FieldSelector) -> None:
             raise BadRequest(strategy.explain_unselectable(name))
 
 
-def _list_errors(options: ListOptions) -> field.Errors:
+def _validate_list(options: ListOptions) -> field.Errors:
     if options.match:
         if not options.revision:
             yield field.forbidden(_MATCH, f"{_MATCH} is forbidden unless resourceVersion is provided")
@@ -251,7 +251,7 @@ def _list_errors(options: ListOptions) -> field.Errors:
         yield field.forbidden(_INITIAL, f"{_INITIAL} is forbidden for list")
 
 
-def _watch_errors(options: ListOptions) -> field.Errors:
+def _validate_watch(options: ListOptions) -> field.Errors:
     if options.initial is not None and options.match != _NOT_OLDER:
         yield field.forbidden(_MATCH, f"{_INITIAL} requires setting {_MATCH} to NotOlderThan")
     if options.initial is not None and not has("WatchList"):
@@ -268,7 +268,7 @@ def _watch_errors(options: ListOptions) -> field.Errors:
 
 def read_delete_options(call: Call) -> DeleteOptions:
     """Return the options of a delete from the body, else from the query. Raises BadRequest or Invalid."""
-    return parse_delete_document(_delete_body(call) if call.body else _delete_query(call))
+    return parse_delete_document(_read_delete_body(call) if call.body else _read_delete_query(call))
 
 
 def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
@@ -280,7 +280,7 @@ def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
         errors.append(field.invalid("propagationPolicy", Named(policy), detail))
     if policy is not None and policy not in _POLICIES[:3]:
         errors.append(field.not_supported("propagationPolicy", policy, _POLICIES))
-    dry_run, unsupported = _dry_run(document.get("dryRun") or [])
+    dry_run, unsupported = _read_dry_run(document.get("dryRun") or [])
     _raise_invalid("DeleteOptions", [*errors, *unsupported])
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
@@ -288,7 +288,7 @@ def parse_delete_document(document: dict[str, Any]) -> DeleteOptions:
     return DeleteOptions(dry_run, policy or "", conditions.get("uid"), conditions.get("resourceVersion"), document)
 
 
-def _delete_query(call: Call) -> dict[str, Any]:
+def _read_delete_query(call: Call) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "gracePeriodSeconds": read_integer(call, "gracePeriodSeconds"),
         "orphanDependents": read_boolean(call, "orphanDependents"),
@@ -299,7 +299,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _delete_body(call: Call) -> dict[str, Any]:
+def _read_delete_body(call: Call) -> dict[str, Any]:
     try:
         raw = decode_document(call, DELETE_OPTIONS)
     except BadRequest as error:

@@ -27,7 +27,7 @@ from podless.verbs.runner import PARSE, Write
 from podless.verbs.update import change_stages, load_object, rewrite_object
 
 
-def media_type(call: Call) -> str:
+def find_media_type(call: Call) -> str:
     """Return the media type of the patch. Raises UnsupportedMediaType if the kind does not support it."""
     media = content_type = call.content_type
     accepted = patches.CUSTOM if call.kind.custom else patches.BUILTIN
@@ -58,7 +58,7 @@ class PatchWrite(Write):
 
 def patch_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
     """Patch the object or its status. Raises as `rewrite_object` does, and BadRequest."""
-    media = media_type(call)
+    media = find_media_type(call)
     if media == patches.APPLY.media:
         return apply_object(api, call)
     write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)

@@ -35,7 +35,7 @@ from podless.verbs.apply import ApplyWrite
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import check_fields, media_type, prepare_patch, unfit_error
+from podless.verbs.patch import check_fields, find_media_type, prepare_patch, unfit_error
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
 from podless.verbs.update import change_stages, rewrite_object
 
@@ -164,7 +164,7 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
         assert entry is not None
         await api.converter.prepare_entries(call.kind, call.version, [entry])
         return AnswerDocument(show_scale(view.load_object(call.kind, call.version, entry), paths))
-    if verb == "patch" and media_type(call) == APPLY.media:
+    if verb == "patch" and find_media_type(call) == APPLY.media:
         return await _apply_scale(api, call, paths)
     chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     # as a real server, report a missing object before an invalid patch
@@ -351,7 +351,7 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
     repeated: list[str] = []
-    prepared = prepare_patch(call, media_type(call), chosen, repeated)
+    prepared = prepare_patch(call, find_media_type(call), chosen, repeated)
 
     scale_call = _scale_call(call)
 
@@ -385,7 +385,7 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
     scale_call, repeated = _scale_call(call), list[str]()
-    media = media_type(call)
+    media = find_media_type(call)
     prepared = prepare_patch(scale_call, media, chosen, repeated)
 
     def change_scale(before: Object, old: Object) -> Object:

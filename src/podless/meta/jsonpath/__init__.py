@@ -66,11 +66,11 @@ class Searched:
         if len(steps) < 2 or not isinstance(steps[1], FieldStep):
             return run_steps(steps[1:], self._collected)
         if self._named is None:
-            self._named = _by_name(self._collected)
+            self._named = _group_by_name(self._collected)
         return run_steps(steps[2:], self._named.get(steps[1].name, []))
 
 
-def _by_name(values: Values) -> dict[str, Values]:
+def _group_by_name(values: Values) -> dict[str, Values]:
     """Return the fields of all objects among some values, by their names."""
     result: dict[str, Values] = {}
     for index, value in enumerate(values):
