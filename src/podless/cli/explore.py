@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import signal
 import sys
 from contextlib import suppress
@@ -31,10 +30,6 @@ def run(args: argparse.Namespace) -> int:
     from podless.explore.embedded import run_exploration
     from podless.explore.report import WRITERS, read_replay, write_replay
 
-    log = logging.getLogger("podless")
-    level = log.level
-    # controllers and servers compete for the processors, so warnings about slow steps mean nothing
-    log.setLevel(logging.ERROR)
     try:
         with report_errors(LookupError, ValueError):
             if args.replay is not None:
@@ -45,8 +40,6 @@ def run(args: argparse.Namespace) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         print("podless explore: stopped before the end", file=sys.stderr)
         return 2
-    finally:
-        log.setLevel(level)
     sys.stdout.write(WRITERS[args.output](report))
     if args.save and report.findings:
         Path(args.save).write_bytes(write_replay(report.findings[0]))

@@ -105,19 +105,19 @@ def explore_controller(
         work = explore(setup, Options(**options))
     else:
         work = replay(setup, read_replay(Path(schedule).read_bytes()), times)
+    return _run_in_thread(work)
+
+
+def run_exploration(work: Coroutine[Any, Any, ExplorationReport]) -> ExplorationReport:
+    """Run an exploration on a fast event loop. Meanwhile the servers log only errors."""
     log = logging.getLogger("podless")
     level = log.level
     log.setLevel(logging.ERROR)  # controllers and servers compete for processors, so slow steps are no news
     try:
-        return _run_in_thread(work)
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            return runner.run(work)
     finally:
         log.setLevel(level)
-
-
-def run_exploration(work: Coroutine[Any, Any, ExplorationReport]) -> ExplorationReport:
-    """Run an exploration on a fast event loop."""
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(work)
 
 
 def _run_in_thread(work: Coroutine[Any, Any, ExplorationReport]) -> ExplorationReport:
@@ -159,11 +159,8 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
                 raise AssertionError(str(report))
 
         # without functools.wraps, because pytest would see a fixture in the function's argument
-        run_test.__name__, run_test.__doc__, run_test.__module__ = (
-            describe.__name__,
-            describe.__doc__,
-            describe.__module__,
-        )
+        for name in ("__name__", "__doc__", "__module__"):
+            setattr(run_test, name, getattr(describe, name))
         return run_test
 
     return decorate

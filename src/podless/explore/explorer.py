@@ -21,6 +21,7 @@ from podless.explore.trial import Trial
 from podless.runtime.dataclass import dataclass
 
 _REPEATS = 2  # more runs of a schedule that failed
+_FAILURES = 3  # failed resets in a row, after which each run starts the controller again
 _MAX_SIMILAR = 3  # findings with the same oracles and detail, after which similar ones are skipped
 
 
@@ -111,7 +112,7 @@ class Explorer:
             f"reference run: {_count_entries(reference, 'write')} writes, {_count_entries(reference, 'event')} events"
         )
         if reference.faults:
-            self._add_finding(reference, ScheduleFinding(reference, tell_story(reference)))
+            self._add_finding(ScheduleFinding(reference, tell_story(reference)))
             return self.report
         perturbations = search.list_perturbations(reference)
         self.report.points = len(perturbations)
@@ -126,8 +127,8 @@ class Explorer:
 
     def _list_all(self, perturbations: list[Perturbation]) -> Iterator[Schedule]:
         used = Counter(perturbation.at for perturbation in perturbations)
-        mixtures = search.draw_schedules(perturbations, self._options.seed, used)
-        return chain(search.list_schedules(perturbations), mixtures)
+        single = (Schedule((perturbation,)) for perturbation in perturbations)
+        return chain(single, search.draw_schedules(perturbations, self._options.seed, used))
 
     async def _try_schedules(self, waiting: Iterator[Schedule]) -> None:
         while not self._is_over():
@@ -169,19 +170,15 @@ class Explorer:
             failed += bool(oracles & {fault.oracle for fault in tried.faults})
             self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
         if failed:  # a fault that never occurs again cannot be replayed
-            self._add_finding(
-                shortest, ScheduleFinding(shortest, tell_story(shortest, self._reference), failed, _REPEATS)
-            )
+            story = tell_story(shortest, self._reference)
+            self._add_finding(ScheduleFinding(shortest, story, failed, _REPEATS))
 
-    def _add_finding(self, run: Run, finding: ScheduleFinding) -> None:
-        known_findings = {
-            (str(finding_there.run.schedule), finding_there.oracles) for finding_there in self.report.findings
-        }
-        if (str(run.schedule), finding.oracles) not in known_findings and len(
-            self.report.findings
-        ) < self._options.findings:
+    def _add_finding(self, finding: ScheduleFinding) -> None:
+        known = {(str(other.run.schedule), other.oracles) for other in self.report.findings}
+        is_new = (str(finding.run.schedule), finding.oracles) not in known
+        if is_new and len(self.report.findings) < self._options.findings:
             self.report.findings.append(finding)
-            self._report_line(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
+            self._report_line(f"found after {self.report.runs} runs: {'; '.join(map(str, finding.run.faults))}")
 
 
 async def explore(
@@ -221,9 +218,6 @@ async def replay(
 
 def _count_entries(run: Run, kind: str) -> int:
     return sum(entry.kind == kind for entry in run.entries)
-
-
-_FAILURES = 3  # failed resets in a row, after which each run starts the controller again
 
 
 class Runner:

@@ -19,6 +19,7 @@ from podless.http.faults.carry import ask_for_past
 from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream, settle_answer
 from podless.http.status import render_error
 from podless.meta.errors import MODIFIED, AlreadyExists, Conflict, qualify_resource
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _WRITES = ("create", "update", "patch", "delete", "deletecollection")
@@ -32,27 +33,15 @@ _now = time.monotonic
 Watched = tuple[str, str]  # (client, resource)
 
 
+@dataclass(frozen=True, slots=True)
 class RunHooks:
-    """The actions of a run that its gate needs.
+    """The actions of a run that its gate needs."""
 
-    revision: returns the present revision. find: returns the object of a write, None if it does not exist. crash: kills
-    and restarts a client. after_write: called after each write, before its answer. free_lease: takes a lease from its
-    holder.
-    """
-
-    def __init__(
-        self,
-        revision: Callable[[], int],
-        find: Callable[[Attributes, str], Awaitable[Object | None]],
-        crash: Callable[[str], None],
-        after_write: Callable[[LogEntry], Awaitable[None]],
-        free_lease: Callable[[Lease], Awaitable[None]],
-    ) -> None:
-        self.revision = revision
-        self.find = find
-        self.crash = crash
-        self.after_write = after_write
-        self.free_lease = free_lease
+    revision: Callable[[], int]  # returns the present revision
+    find: Callable[[Attributes, str], Awaitable[Object | None]]  # returns the object of a write, None if it is absent
+    crash: Callable[[str], None]  # kills and restarts a client
+    after_write: Callable[[LogEntry], Awaitable[None]]  # called after each write, before its answer
+    free_lease: Callable[[Lease], Awaitable[None]]  # takes a lease from its holder
 
 
 class GatedRun:
@@ -86,9 +75,7 @@ class GatedRun:
         self.turns = turns
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
-        self._seen_revisions: dict[
-            tuple[str, str, str, str], int
-        ] = {}  # (client, resource, namespace, name) -> revision
+        self._seen_revisions: dict[tuple[str, str, str, str], int] = {}  # by client, resource, namespace and name
         self._listed: dict[Watched, int] = {}  # the newest version that a client's last list of a resource showed
         self._expected = expected
         self._clients = tuple(clients)
@@ -313,13 +300,12 @@ class GatedRun:
     def _hold_events(self, perturbation: HoldEvents, revision: int, clients: Iterable[str]) -> None:
         for client in clients:
             view = self._view_of(client, perturbation.resource)
-            past = {"restart": revision, "past": self._find_past(client, perturbation.resource)}.get(
-                perturbation.mode, 0
-            )
-            view.hold = Hold(perturbation.rounds, drop=perturbation.mode == "skip", revision=past)
+            past = self._find_past(client, perturbation.resource) if perturbation.mode == "past" else 0
+            shown = revision if perturbation.mode == "restart" else past
+            view.hold = Hold(perturbation.rounds, drop=perturbation.mode == "skip", revision=shown)
             if perturbation.mode == "restart" and not perturbation.at.startswith(client):
                 self._hooks.crash(client)
-            if perturbation.mode == "past" and past and view.cut_watches():
+            if past and view.cut_watches():
                 self._note_cut((client, perturbation.resource))
 
     def _note_cut(self, key: Watched) -> None:
@@ -366,9 +352,8 @@ class GatedRun:
         self.log.add_entry(entry)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
-            self.last_failure = (
-                _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""
-            )
+            failed = entry.status >= 400 and not missing
+            self.last_failure = _describe_failure(entry.text, entry.status) if failed else ""
 
     def _note_fault(self, text: str) -> None:
         self.log.add_entry(LogEntry("fault", "", text, revision=self._hooks.revision()))

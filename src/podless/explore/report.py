@@ -17,11 +17,6 @@ from podless.runtime.jsonobject import Object
 _REPLAY = "podless explore"
 
 
-def write_text(report: ExplorationReport) -> str:
-    """Return a report for a terminal."""
-    return f"{report}\n"
-
-
 def write_json(report: ExplorationReport) -> str:
     """Return a report as one JSON object. `schedule` is the content for --replay."""
     fields = {
@@ -63,7 +58,7 @@ def write_junit(report: ExplorationReport) -> str:
 
 
 WRITERS: Mapping[str, Callable[[ExplorationReport], str]] = {
-    "text": write_text,
+    "text": "{}\n".format,
     "json": write_json,
     "junit": write_junit,
     "html": write_page,

@@ -19,52 +19,44 @@ class BadSchedule(ValueError):
     """A schedule is malformed. The text is one line for a user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+@dataclass(frozen=True)
+class WritePerturbation:
+    """A perturbation of one write. kind: in JSON. text: of the perturbation, before its point."""
+
+    kind: ClassVar[str]
+    text: ClassVar[str]
+    at: str
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.at}"
+
+
+class Crash(WritePerturbation):
     """Kill the client that makes the write, after it was committed and before its answer. Then start it again."""
 
-    kind: ClassVar[str] = "crash"
-    at: str
-
-    def __str__(self) -> str:
-        return f"killed and started again after: {self.at}"
+    kind, text = "crash", "killed and started again after"
 
 
-@dataclass(frozen=True, slots=True)
-class LoseAnswer:
+class LoseAnswer(WritePerturbation):
     """Carry out the write and close the connection without an answer."""
 
-    kind: ClassVar[str] = "lose-answer"
-    at: str
-
-    def __str__(self) -> str:
-        return f"answer lost after: {self.at}"
+    kind, text = "lose-answer", "answer lost after"
 
 
-@dataclass(frozen=True, slots=True)
-class RejectWrite:
+class RejectWrite(WritePerturbation):
     """Answer the write with 409, as if another writer had come first.
 
     A create is carried out and then answered with AlreadyExists, as if it was sent twice. Other writes are answered
     with Conflict and not carried out.
     """
 
-    kind: ClassVar[str] = "reject-write"
-    at: str
-
-    def __str__(self) -> str:
-        return f"409 for: {self.at}"
+    kind, text = "reject-write", "409 for"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLeader:
+class ChangeLeader(WritePerturbation):
     """Take the lease from the leader that makes the write, and carry out the write when another instance leads."""
 
-    kind: ClassVar[str] = "change-leader"
-    at: str
-
-    def __str__(self) -> str:
-        return f"another instance leads before: {self.at}"
+    kind, text = "change-leader", "another instance leads before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +86,7 @@ class HoldEvents:
         return f"{descriptions[self.mode]}{duration}, from: {self.at}"
 
 
-Perturbation = Crash | LoseAnswer | RejectWrite | ChangeLeader | HoldEvents
+Perturbation = WritePerturbation | HoldEvents
 _KINDS: Mapping[str, type[Perturbation]] = {
     variant.kind: variant for variant in (Crash, LoseAnswer, RejectWrite, ChangeLeader, HoldEvents)
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -34,9 +34,7 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
             writes += [Crash(entry.point), LoseAnswer(entry.point)]
             if reference.elects:
                 writes.append(ChangeLeader(entry.point))
-            if not (
-                entry.before is None and "*" in entry.point
-            ):  # an object with a generated name cannot exist already
+            if entry.before is not None or "*" not in entry.point:  # an object with a generated name cannot exist
                 rejections.append(RejectWrite(entry.point))
         if entry.kind in ("write", "user") and (entry.kind == "user" or entry.changed) and index <= last:
             holds += _list_holds(entry, reference.entries[index + 1 :])
@@ -74,12 +72,6 @@ def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Count
                 chosen.append(perturbation)
         used.update(perturbation.at for perturbation in chosen)
         yield Schedule(tuple(chosen))
-
-
-def list_schedules(perturbations: Iterable[Perturbation]) -> Iterator[Schedule]:
-    """Yield each perturbation alone."""
-    for perturbation in perturbations:
-        yield Schedule((perturbation,))
 
 
 async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Run]]) -> Run:

@@ -32,6 +32,13 @@ _RETURN = 10.0  # maximum seconds until an idle client opens a watch again; clie
 _SLOW_RETURN = 0.5
 _FINAL = 2  # rests after the same failure, after which no retry is expected
 _REWINDS = 2  # resets after which a controller may write something by itself
+_PAUSE, _LONGEST_PAUSE = 0.001, 0.01  # minimum and maximum seconds between two checks
+# limits after which a controller counts as never resting: checks without computing, clock ticks of computing, and
+# seconds, because a busy machine may not let it compute for long
+_LOOKS, _TICKS, _LONGEST = 150, 100, 60.0
+_HOPELESS = 3  # failures to rest in a row, after which podless waits no longer
+# iterations of the event loop in which the server answers, or lets pass, all requests that clients have sent
+LOOP_TURNS = 20
 
 
 class Trial:
@@ -297,15 +304,6 @@ class Trial:
         ended = "ends, because it no longer leads," if deposed else "is killed"
         self.control.log.add_entry(LogEntry("process", name, f"{name} {ended} and is started again"))
         self.instances.restart_instance(name)
-
-
-_PAUSE, _LONGEST_PAUSE = 0.001, 0.01  # minimum and maximum seconds between two checks
-# limits after which a controller counts as never resting: checks without computing, clock ticks of computing, and
-# seconds, because a busy machine may not let it compute for long
-_LOOKS, _TICKS, _LONGEST = 150, 100, 60.0
-_HOPELESS = 3  # failures to rest in a row, after which podless waits no longer
-# iterations of the event loop in which the server answers, or lets pass, all requests that clients have sent
-LOOP_TURNS = 20
 
 
 class Stillness:

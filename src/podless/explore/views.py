@@ -12,20 +12,19 @@ from podless.http.faults import carry
 from podless.http.message import Sink, Stream
 from podless.http.stream import error_event
 from podless.meta.errors import Expired
+from podless.runtime.dataclass import dataclass
 
 
+@dataclass(slots=True)
 class Hold:
     """A client's events of a resource are held. revision: of the state that lists show meanwhile, 0 for the present.
 
     drop: the events are dropped at the end, not delivered.
     """
 
-    __slots__ = ("drop", "revision", "rounds")
-
-    def __init__(self, rounds: int, *, drop: bool = False, revision: int = 0) -> None:
-        self.rounds = rounds
-        self.drop = drop
-        self.revision = revision
+    rounds: int
+    drop: bool = False
+    revision: int = 0
 
 
 class ResourceView:
