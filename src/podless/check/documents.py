@@ -177,7 +177,6 @@ class DocumentChecker:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
 
     def _check_entry(self, entry: DocumentEntry, collector: _FindingCollector) -> None:
-        """Check one object."""
         collector.at, collector.label = entry.at, ""
         kind_names = _identify_kind(entry.value)
         if isinstance(kind_names, str):
@@ -222,7 +221,6 @@ class DocumentChecker:
                     collector.add_error(error.message, ("apiVersion",), "Conversion")
 
     def _report_unknown(self, collector: _FindingCollector, group: str, version: str, name: str) -> None:
-        """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
             collector.add_warning(
                 "not checked, because its CustomResourceDefinition has errors", ("kind",), "Unchecked"
@@ -255,7 +253,6 @@ class DocumentChecker:
         return old
 
     def _report_findings(self, collector: _FindingCollector, checked: Checked) -> None:
-        """Report the findings of the server's check."""
         if checked.refusal:
             field_match = _FIELD.search(checked.refusal)
             collector.add_error(checked.refusal, field_match[1] if field_match else (), "Unreadable")

@@ -82,7 +82,6 @@ def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
 
 
 def _convert_children(schema: Schema, open_: bool) -> Schema:
-    """Convert the items and properties of a node."""
     result: Schema = {}
     keeps_unknown = open_ or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     if isinstance(schema.get("items"), dict):

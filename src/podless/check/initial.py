@@ -90,7 +90,6 @@ class _VersionTests:
                 yield test
 
     def list_errors(self, obj: Object, old: Object | None = None) -> list[str]:
-        """Return the errors of an object."""
         raw = serializer.encode_json(obj)
         if old is None:
             checked = offline.check_create(self.kind, self.version, raw)

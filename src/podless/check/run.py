@@ -316,7 +316,6 @@ def _collect_valid(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[
 
 
 def _index_old(work: _BatchRunner, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
-    """Return the earlier objects by identity."""
     result: dict[ObjectIdentity, bytes] = {}
     for objects in work.run_batches(_index_batch, None, _make_batches(old, lambda document: True)):
         result.update(objects)

@@ -65,7 +65,6 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
 
 
 def _explain_no_manifests(path: str, exclude: Sequence[str]) -> str:
-    """Return the text for a path without manifests."""
     ends = f"no file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
     if Path(path).is_dir():
         return f"{path}: no manifests found: {ends}{', except excluded ones' if exclude else ''}"

@@ -111,7 +111,6 @@ def option_help(name: str) -> str:
 
 
 def _serve_flags() -> dict[str, argparse.Action]:
-    """Return the flags of `podless serve`."""
     from podless.cli import options
 
     parser = argparse.ArgumentParser(add_help=False)
@@ -170,7 +169,6 @@ def serve_apiserver(flags: Sequence[str]) -> int:
 
 
 def _reject_flags(unknown: Sequence[str]) -> None:
-    """Report unknown flags."""
     if unknown:
         print(f"podless: ignored flags: {', '.join(unknown)}", file=sys.stderr, flush=True)
 

@@ -188,7 +188,6 @@ def _tell_answer(entry: LogEntry) -> str:
 
 
 def _tell_changes(before: Object | None, after: Object | None) -> Iterator[str]:
-    """Yield the fields that a write changed."""
     if before is None or after is None:
         return
     lines = compare_objects(before, after)

@@ -297,7 +297,6 @@ class Trial:
             self.faults.append(Fault("invariant", problem))
 
     def _restart_instance(self, name: str) -> None:
-        """Kill an instance and start it again."""
         deposed = name in self.instances.exited
         self._starting = True
         self.control.forget_client(name)

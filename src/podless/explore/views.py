@@ -113,7 +113,6 @@ class _HeldSink:
         return True
 
     def request_turn(self) -> None:
-        """Request a turn for the first event."""
         if self.events and not self._queued and self._view.hold is None:
             self._queued = True
             self._revision = max(self._revision, _read_revision(self.events[0]))  # events of one watch keep their order

@@ -64,7 +64,6 @@ def _decode_record(record: Record | None) -> Object | None:
 
 
 def _explain_deletion(change: Change, deletions: Iterable[Change]) -> str:
-    """Return the reason for which an object is deleted along with another one."""
     identity, before = change.identity, change.before
     owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
     for deletion in deletions:

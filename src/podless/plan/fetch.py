@@ -81,7 +81,6 @@ class _BaselineReader:
         self._began = 0.0
 
     async def read_baseline(self) -> Baseline:
-        """Read everything that the plan needs."""
         baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
         self._began = time.monotonic()
         await self._read_release()

@@ -135,7 +135,6 @@ def _write_webhooks(plan: Plan) -> Iterator[str]:
 
 
 def _describe_field(field: FieldChange) -> str:
-    """Return a field's path with its old and new value."""
     if _is_ownership(field):
         return (
             f"{field.path}: managers {_format_managers(field.old_managers)} -> {_format_managers(field.new_managers)}"
@@ -175,7 +174,6 @@ def _format_managers(managers: Sequence[str]) -> str:
 
 
 def _render_json(plan: Plan, color: bool, details: bool) -> str:
-    """Return the plan as JSON."""
     return json.dumps(_describe_plan(plan), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -78,7 +78,6 @@ class APIReader:
         return Discovery(get)
 
     def _report_progress(self) -> None:
-        """Show the number of requests so far."""
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: APIResource, namespace: str, name: str) -> Object | None:

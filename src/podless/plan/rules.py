@@ -71,7 +71,6 @@ async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object
 async def _read_params(
     reader: APIReader, find: FindEndpoint, param_kind: Object, reference: Object, namespaces: Sequence[str]
 ) -> list[Object]:
-    """Return the parameters that a binding names."""
     endpoint = await find(str(param_kind.get("apiVersion")), str(param_kind.get("kind")))
     if endpoint is None:
         return []

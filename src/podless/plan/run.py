@@ -183,7 +183,6 @@ class _PlanRun:
             await self._membership.shrink_parent()
 
     async def _write_all(self, items: Sequence[Item]) -> None:
-        """Write all objects in order."""
         if self._options.order == AS_GIVEN:
             registry = self._simulation.api.registry
             self._served = {(kind.group, kind.kind) for kind in registry}
@@ -235,7 +234,6 @@ class _PlanRun:
         return not self._plan.refused
 
     async def _write_item(self, item: Item) -> Change:
-        """Write one object and return its change."""
         options, simulation = self._options, self._simulation
         identity = item.identity
         line, column = item.place.find_position()
@@ -297,7 +295,6 @@ class _PlanRun:
         return {**obj, "metadata": {**obj["metadata"], "resourceVersion": requested}}
 
     def _note_name(self, change: Change, endpoint: APIResource, obj: Object) -> None:
-        """Record a generated name."""
         metadata = obj["metadata"]
         if not change.identity.name:
             self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, endpoint))

@@ -81,7 +81,6 @@ def _is_same(first: Any, second: Any) -> bool:
 
 
 def _find_rule(struct: Struct | None, name: str) -> _PatchRule:
-    """Return how a field of a struct is patched."""
     if struct is None:
         return _FREE
     for field in struct:
@@ -128,7 +127,6 @@ def _diff_maps(
 
 
 def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, *, deletions: bool) -> None:
-    """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
     if not merge:
         if deletions and (removed := [item for item in old if item not in new]):

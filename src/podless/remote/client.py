@@ -232,7 +232,6 @@ def _import_libraries() -> None:
 
 
 def _system_context() -> ssl.SSLContext:
-    """Return a context that trusts the system's CAs."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.hostname_checks_common_name = False
