@@ -12,7 +12,7 @@ from podless.apis import features
 from podless.check.documents import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
 from podless.check.run import CheckOptions
-from podless.check.sources import CannotCheck
+from podless.check.sources import CannotCheck, fetch_definitions
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import read_path
 from podless.runtime.option import StartError, suggest_name
@@ -45,7 +45,6 @@ class CheckSettings:
 
         Raises CannotCheck if the running API or an OpenAPI document cannot be read.
         """
-        from podless.check import remote
         from podless.check.catalog import read_kinds
 
         try:
@@ -56,7 +55,7 @@ class CheckSettings:
             rules=Strictness(self.field_validation, self.ignore_unknown),
             references=self.references,
             processes=self.processes,
-            definitions=() if self.context is None else remote.fetch_definitions(self.kubeconfig, self.context),
+            definitions=() if self.context is None else fetch_definitions(self.kubeconfig, self.context),
             schemas=read_kinds(self.openapi),
             releases=releases,
         )

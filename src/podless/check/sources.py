@@ -1,7 +1,8 @@
-"""Finds manifests: files, folders, patterns, standard input, and git revisions."""
+"""Finds manifests: files, folders, patterns, standard input, Git revisions, and definitions and objects of an API."""
 
 from __future__ import annotations
 
+import asyncio
 import glob
 import io
 import subprocess
@@ -9,11 +10,14 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
+from podless.codec import serializer
 from podless.codec.documents import SUFFIXES
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import BadInput, describe_fault, read_path, read_standard_input
+from podless.runtime.jsonobject import Object
 
 STDIN = "-"
 _GIT = "git:"
@@ -21,6 +25,7 @@ _GIT = "git:"
 
 CannotCheck = BadInput
 """The check could not be done. The text is one line."""
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,7 @@ def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -
 def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the manifests of a path in a revision; none if the path did not exist."""
     pattern_path = Path(path)
-    fixed = Path(*[name for name in pattern_path.parts if not glob.has_magic(name)][: _count_plain_names(pattern_path)])
+    fixed = Path(*takewhile(lambda name: not glob.has_magic(name), pattern_path.parts))
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
     pattern = fixed.relative_to(folder).as_posix()
     command = ["git", "-C", str(folder), "archive", "--format=tar", revision]
@@ -156,6 +161,41 @@ def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator
                 yield SourceFile.of(f"{revision}:{name}", content.read() if content is not None else b"")
 
 
-def _count_plain_names(path: Path) -> int:
-    """Return the number of names in a path before the first glob pattern."""
-    return next((index for index, name in enumerate(path.parts) if glob.has_magic(name)), len(path.parts))
+def fetch_definitions(config: Path | None, context: str) -> list[Object]:
+    """Return all CustomResourceDefinitions of a server. context: of the kubeconfig, "" for the current one.
+
+    Raises CannotCheck.
+    """
+    listed = _send_requests(config, context, [_DEFINITIONS])[0]
+    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    return [head | item for item in listed["items"]]
+
+
+def fetch_objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
+    """Return the custom resources of some definitions on a server, each kind as a file. Raises CannotCheck."""
+    paths = []
+    for definition in definitions:
+        spec = definition["spec"]
+        version = next(version_entry["name"] for version_entry in spec["versions"] if version_entry.get("served"))
+        paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
+    return [
+        SourceFile.of(path, serializer.encode_json(listed))
+        for path, listed in zip(paths, _send_requests(config, context, paths), strict=True)
+    ]
+
+
+def _send_requests(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
+    """Return the server's responses to GET requests. Raises CannotCheck."""
+    from podless.remote import RemoteError
+    from podless.remote import kubeconfig as configs
+    from podless.remote.cluster import RemoteCluster
+
+    async def fetch_all() -> list[Object]:
+        async with RemoteCluster(access, "podless-check") as cluster:
+            return [await cluster.send("GET", path) for path in paths]
+
+    try:
+        access = configs.read_kubeconfig(config or configs.find_kubeconfig(), context)
+        return asyncio.run(fetch_all())
+    except (configs.BadKubeconfig, RemoteError) as error:
+        raise CannotCheck(str(error)) from None

@@ -16,15 +16,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare_releases(args: argparse.Namespace) -> int:
     """Report what another release does differently with manifests, and with objects of a running API."""
-    from podless.check import remote, upgrade
+    from podless.check import upgrade
     from podless.check.findings import Severity, format_count
-    from podless.check.sources import find_sources
+    from podless.check.sources import fetch_definitions, fetch_objects, find_sources
 
     before, after = upgrade.choose_pair(args.kubernetes_version)
     sources = find_sources([*filter(None, (args.old, args.new)), *(args.objects or ())])
-    definitions = [] if args.context is None else remote.fetch_definitions(args.kubeconfig, args.context)
+    definitions = [] if args.context is None else fetch_definitions(args.kubeconfig, args.context)
     if definitions:
-        sources += remote.fetch_objects(args.kubeconfig, args.context, definitions)
+        sources += fetch_objects(args.kubeconfig, args.context, definitions)
     findings, report = upgrade.compare_releases(sources, before, after, definitions)
     errors = sum(change.severity == Severity.ERROR for change in findings)
     if args.output == "json":
@@ -41,10 +41,10 @@ def _compare_releases(args: argparse.Namespace) -> int:
 
 def _compare_definitions(args: argparse.Namespace) -> int:
     """Report what new definitions break. Raises CannotCheck."""
-    from podless.check import compare, remote, upgrade
+    from podless.check import compare, upgrade
     from podless.check.findings import Severity, format_count
     from podless.check.run import read_definitions
-    from podless.check.sources import find_sources, former_files
+    from podless.check.sources import fetch_objects, find_sources, former_files
 
     if args.new is None:
         raise CannotCheck("name the old and the new definitions, or two releases with --kubernetes-version")
@@ -55,7 +55,7 @@ def _compare_definitions(args: argparse.Namespace) -> int:
     definitions = compare.compare_definitions(old, new)
     tried = find_sources(args.objects) if args.objects else []
     if args.context is not None:
-        tried += remote.fetch_objects(args.kubeconfig, args.context, old)
+        tried += fetch_objects(args.kubeconfig, args.context, old)
     trials = upgrade.try_objects(old, new, tried) if tried else []
     if args.output == "json":
         document = {

@@ -13,15 +13,13 @@ from podless.runtime.jsonobject import Object
 def read_definitions(args: argparse.Namespace) -> list[Object]:
     """Return the definitions that the options name. Raises CannotCheck."""
     from podless.check import run
-    from podless.check.sources import find_sources
+    from podless.check.sources import fetch_definitions, find_sources
 
     remote = args.context is not None or args.kubeconfig is not None
     if not args.paths and not remote:
         raise CannotCheck("name files with definitions, or a server with --context or --kubeconfig")
     definitions = list(run.read_definitions(find_sources(args.paths))) if args.paths else []
     if remote:
-        from podless.check.remote import fetch_definitions
-
         definitions += fetch_definitions(args.kubeconfig, args.context or "")
     if not definitions:
         places = ", ".join(args.paths) or "the server"

@@ -257,8 +257,9 @@ class GatedRun:
         if any(map(_restarts_client, perturbations)):
             self._hooks.crash(client)
             return NoAnswer()
-        if not await self._wait_for_events(client, point, revision):
-            return NoAnswer()
+        # events pass before the answer of their write
+        if not await self.turns.step_aside(self.turns.enter_turn((ANSWER, revision, point), client)):
+            return NoAnswer()  # the client was killed
         if any(isinstance(perturbation, LoseAnswer) for perturbation in perturbations):
             self.last_failure = _describe_failure(point, 0)
             return NoAnswer()
@@ -276,10 +277,6 @@ class GatedRun:
         if rejected and created:
             return render_error(AlreadyExists(resource, group, created)), created
         return answer, created or name
-
-    async def _wait_for_events(self, client: str, point: str, revision: int) -> bool:
-        """Let events pass before the answer of their write. Return False if the client was killed."""
-        return await self.turns.step_aside(self.turns.enter_turn((ANSWER, revision, point), client))
 
     def _note_created(self, attributes: Attributes, answer: Answer) -> str:
         """Return the name of the object that a create made, "" if it made none."""

@@ -1,8 +1,8 @@
-"""The fields in which two states of an object differ, with the reason and the owners of each change."""
+"""What a set changes: fields of its objects, with causes and owners, and other objects as a consequence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from podless.codec import serializer
@@ -10,9 +10,12 @@ from podless.fields import sets
 from podless.history.difference import Step, find_key, format_path
 from podless.meta.field import Path
 from podless.plan.manifests import Identity
-from podless.plan.result import GONE, By, FieldChange
+from podless.plan.result import GONE, Action, By, Change, FieldChange
 from podless.plan.secrecy import holds_data, is_secret
+from podless.plan.simulation import Simulation
 from podless.runtime.jsonobject import Object
+from podless.store import Record
+from podless.store.keys import OWN, resource_of
 
 # fields that only the server sets, at every write
 _SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "selfLink")
@@ -24,6 +27,7 @@ _GENERATED_OF = {"Service": {("spec", "clusterIP"), ("spec", "clusterIPs"), ("sp
 _TIMES = ("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime")
 _POLICIES = ("MutatingAdmissionPolicy", "PlannedMutatingWebhooks")
 _NAMES = {"PlannedMutatingWebhooks": "webhooks", "MutatingAdmissionPolicy": "policies"}
+_QUIET = {("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
 
 
 def compare_objects(
@@ -158,9 +162,6 @@ def _value_at(value: Any, steps: Steps) -> Any:
     return value
 
 
-# managers
-
-
 def list_owners(obj: Object | None) -> dict[str, tuple[str, ...]]:
     """Return the managers of each field that has some, by the text of its path."""
     owners: dict[str, list[str]] = {}
@@ -196,3 +197,67 @@ def parse_keys(element: str) -> Object:
     except serializer.JSONError:
         return {}
     return keys if isinstance(keys, dict) else {}
+
+
+async def find_consequences(simulation: Simulation, revision: int, touched: Collection[str]) -> list[Change]:
+    """Return the changes since a revision, except objects of the set that still exist."""
+    first: dict[str, Record | None] = {}
+    last: dict[str, Record | None] = {}
+    for change in await simulation.api.store.read_changes("/", revision):
+        if change.key.startswith(OWN) or resource_of(change.key) in _QUIET:
+            continue
+        first.setdefault(change.key, change.before)
+        last[change.key] = change.record
+    changes = []
+    for key, before in first.items():
+        after = last[key]
+        if key in touched and after is not None:
+            continue
+        if (before is None and after is None) or (before and after and before.stored == after.stored):
+            continue
+        changes.append(_make_change(simulation, key, before, after))
+    deletions = [change_ for change_ in changes if change_.action is Action.DELETE]
+    for change_ in deletions:
+        change_.message = _explain_deletion(change_, deletions)
+    return [*deletions, *(change_ for change_ in changes if change_.action is not Action.DELETE and change_.fields)]
+
+
+def _make_change(simulation: Simulation, key: str, before: Record | None, after: Record | None) -> Change:
+    old, new = (_decode_record(record) for record in (before, after))
+    obj = new or old
+    assert obj is not None
+    identity = Identity.of(obj)
+    change = Change(Action.CREATE, identity, consequence=True, before=old, after=new)
+    ends = new is not None and "deletionTimestamp" in new["metadata"]
+    if new is None or (ends and old is not None and "deletionTimestamp" not in old["metadata"]):
+        change.action = Action.DELETE
+        change.waits = list((new or {}).get("metadata", {}).get("finalizers") or ())
+    elif old is not None:
+        change.action = Action.UPDATE
+    if change.action is not Action.DELETE:
+        change.fields = compare_objects(identity, old, new)
+    return change
+
+
+def _decode_record(record: Record | None) -> Object | None:
+    if record is None:
+        return None
+    obj: Object = serializer.decode_json(record.stored.with_revision(record.revision))
+    return obj
+
+
+def _explain_deletion(change: Change, deletions: Iterable[Change]) -> str:
+    identity, before = change.identity, change.before
+    owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
+    for deletion in deletions:
+        metadata = (deletion.before or {}).get("metadata") or {}
+        if metadata.get("uid") in owners:
+            return f"its owner {deletion.identity} is deleted"
+    for deletion in deletions:
+        spec = (deletion.before or {}).get("spec") or {}
+        if deletion.identity.kind == "Namespace" and deletion.identity.name == identity.namespace:
+            return f"its namespace {deletion.identity.name} is deleted"
+        defined = spec.get("group"), (spec.get("names") or {}).get("kind")
+        if deletion.identity.kind == "CustomResourceDefinition" and defined == (identity.group, identity.kind):
+            return f"its definition {deletion.identity.name} is deleted"
+    return ""

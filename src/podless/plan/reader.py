@@ -47,7 +47,7 @@ class APIReader:
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
             self.requests[label] += 1
-            self._report_progress()
+            self._say(f"reads the API: request {sum(self.requests.values())}")
             try:
                 async with asyncio.timeout(self._seconds):
                     document = await self._cluster.send("GET", path, headers=headers)
@@ -76,9 +76,6 @@ class APIReader:
                 return {}
 
         return Discovery(get)
-
-    def _report_progress(self) -> None:
-        self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: APIResource, namespace: str, name: str) -> Object | None:
         """Return an object, None if it does not exist. Raises ReadFailed."""

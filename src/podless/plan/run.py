@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from podless.apis import features
 from podless.fields.kubectl import LAST_APPLIED
-from podless.plan import consequences, planfile, writes
+from podless.plan import planfile, writes
 from podless.plan.applyset import Membership
 from podless.plan.baseline import Baseline, PlanSource, Say, load_baseline
-from podless.plan.differences import compare_objects
+from podless.plan.differences import compare_objects, find_consequences
 from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable, sort_items
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
@@ -124,7 +124,7 @@ class _PlanRun:
             await self.write_set(items)
             await simulation.settle()
             await self._update_changes(revision)
-            changes = await consequences.find_consequences(simulation, revision, {*self.touched})
+            changes = await find_consequences(simulation, revision, {*self.touched})
             for change in changes:
                 if change.action is Action.DELETE and self._is_pruned(change.identity):
                     change.consequence, change.message = False, "the set has it no longer"

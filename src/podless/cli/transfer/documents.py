@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Protocol, Self
+from typing import IO, Self
 
 from podless.codec import serializer
 from podless.codec.documents import find_files, split_documents
@@ -25,22 +25,25 @@ class BadDocument(ReportedError):
     """A file cannot be read as objects. The text is one line, with the position."""
 
 
-class ExportSink(Protocol):
+class ExportSink:
     """The destination of an export; a context manager that leaves nothing behind after an exception."""
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object of a resource. needed: other objects need it, so it goes before them."""
+        raise NotImplementedError
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
 def _encode_document(obj: Object, form: str) -> bytes:
     return serializer.encode_json(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
-class DocumentStream:
+class DocumentStream(ExportSink):
     """One file with a document for each object, "-" for standard output. form: yaml, or json with one object a line."""
 
     def __init__(self, file: str, form: str) -> None:
@@ -56,12 +59,8 @@ class DocumentStream:
         self._later_part: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
-        """Write an object."""
         target = self._early_part if needed else self._later_part
         target.write((b"" if self._form == "json" else _MARK + b"\n") + _encode_document(obj, self._form))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         with self._early_part, self._later_part:
@@ -87,7 +86,7 @@ class DocumentStream:
             shutil.copyfileobj(source, file)
 
 
-class Folder:
+class Folder(ExportSink):
     """A folder with a file for each object: cluster/RESOURCE/NAME.yaml and namespaces/NAMESPACE/RESOURCE/NAME.yaml."""
 
     def __init__(self, folder: Path, form: str) -> None:
@@ -95,7 +94,6 @@ class Folder:
         self._form = form
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
-        """Write an object."""
         namespace, name = obj["metadata"].get("namespace"), obj["metadata"]["name"]
         target_folder = self._folder / "namespaces" / _quote_part(namespace) if namespace else self._folder / "cluster"
         path = target_folder / _quote_part(full) / _quote_part(f"{name}.{self._form}")
@@ -108,9 +106,6 @@ class Folder:
         if any(self._folder.iterdir()):
             raise BadDocument(f"{self._folder}: not an empty folder")
         return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
 
 
 def _quote_part(text: str) -> str:

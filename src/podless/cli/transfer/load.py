@@ -74,7 +74,7 @@ class Import:
     async def _import_object(self, obj: Object) -> None:
         """Create one object, with its status."""
         try:
-            resource = await self._find_resource(obj)
+            resource = (await self._list_kinds(obj["apiVersion"])).get(obj["kind"])
             if resource is None:
                 self._report_failure(obj, f"the server has no {obj['kind']} in {obj['apiVersion']}")
                 return
@@ -196,9 +196,6 @@ class Import:
             self._report_failure(obj, refused)
 
     # kinds
-
-    async def _find_resource(self, obj: Object) -> APIResource | None:
-        return (await self._list_kinds(obj["apiVersion"])).get(obj["kind"])
 
     async def _list_kinds(self, api_version: str) -> dict[str, APIResource]:
         if api_version not in self._resources:
