@@ -41,7 +41,7 @@ def complete_request(call: Call, obj: Object, account: Entry | None) -> None:
     if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
         problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
         raise Conflict("TokenRequest", GROUP.name, account.name, problem)
-    if errors := [*checks.token_lifetime("spec.expirationSeconds", spec["expirationSeconds"])]:
+    if errors := [*checks.validate_token_lifetime("spec.expirationSeconds", spec["expirationSeconds"])]:
         raise Invalid("TokenRequest", GROUP.name, "", errors)
     ref = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.now()}
     if has("TokenRequestUIDs"):

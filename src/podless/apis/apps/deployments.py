@@ -49,7 +49,7 @@ class DeploymentStrategy(workloads.ReplicasStrategy):
         yield from checks.validate_nonnegative("spec.replicas", spec["replicas"])
         yield from workloads.validate_replica_spec(spec, old)
         yield from _validate_strategy(spec["strategy"])
-        yield from checks.all_nonnegative(
+        yield from checks.validate_nonnegatives(
             spec, "spec", ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
         )
         deadline = spec["progressDeadlineSeconds"]

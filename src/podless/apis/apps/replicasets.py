@@ -30,7 +30,7 @@ class ReplicaSetStrategy(workloads.ReplicasStrategy):
         default_pod_template(obj["spec"]["template"])
 
     def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
-        yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        yield from checks.validate_nonnegatives(spec, "spec", ("replicas", "minReadySeconds"))
         yield from workloads.validate_replica_spec(spec, old)
 
 

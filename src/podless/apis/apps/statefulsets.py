@@ -77,7 +77,7 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
         if old is None and whole:
             for claim, path in checks.list_items(spec, "volumeClaimTemplates", "spec"):
                 yield from validate_claim_spec(claim["spec"], f"{path}.spec")
-        yield from checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        yield from checks.validate_nonnegatives(spec, "spec", ("replicas", "minReadySeconds"))
         yield from checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         if old is None:  # immutable, like the claim templates, so updates need no check
             yield from checks.validate_string(spec, "spec", "serviceName", names.check_label_name)

@@ -217,7 +217,7 @@ class AutoscalerStrategy(SpecStrategy):
         return _validate_spec(stored["spec"], None if old is None else old["spec"])
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
+        return checks.validate_nonnegatives(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 
 def _validate_spec(spec: Object, old: Object | None) -> field.Errors:

@@ -9,7 +9,6 @@ from podless.codec.gotext import Named
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 _JOB = "spec.jobTemplate.spec"
@@ -35,14 +34,11 @@ class CronJobStrategy(workloads.TemplateStrategy):
         default_pod_template(job["template"])
         jobspecs.default_failure_policy(job.get("podFailurePolicy") or {})
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""
-        if len(name.encode()) > _MAX_NAME:
-            errors.append(field.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
-        return errors
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return _validate_spec(obj["spec"], old["spec"])
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        yield from _validate_spec(obj["spec"], old["spec"] if old is not None else None)
+        name = obj["metadata"].get("name") or ""
+        if old is None and len(name.encode()) > _MAX_NAME:
+            yield field.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters")
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
@@ -55,35 +51,33 @@ class CronJobStrategy(workloads.TemplateStrategy):
         return [*warnings, _TIMED] if "TZ" in obj["spec"]["schedule"] else warnings
 
 
-def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
-    errors = _validate_schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
-    errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    yield from _validate_schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
+    yield from checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
-        errors += field.invalid_details("spec.timeZone", Named(zone), schedules.zone_faults(zone))
-    errors += field.one_of("spec.concurrencyPolicy", spec["concurrencyPolicy"], _POLICIES)
+        yield from field.invalid_details("spec.timeZone", Named(zone), schedules.zone_faults(zone))
+    yield from field.one_of("spec.concurrencyPolicy", spec["concurrencyPolicy"], _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
-    errors += jobspecs.validate_job_spec(job, _JOB, before)
+    yield from jobspecs.validate_job_spec(job, _JOB, before)
     if job.get("selector") is not None:
-        errors.append(field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated"))
+        yield field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated")
     if job.get("manualSelector"):
-        errors.append(field.not_supported(f"{_JOB}.manualSelector", job["manualSelector"], ("nil", "false")))
-    return [*errors, *checks.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
+        yield field.not_supported(f"{_JOB}.manualSelector", job["manualSelector"], ("nil", "false"))
+    yield from checks.validate_nonnegatives(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))
 
 
-def _validate_schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
+def _validate_schedule(schedule: str, zone: str | None, old: Object | None) -> field.Errors:
     """Validate a schedule. It may contain TZ or CRON_TZ only if the old one did."""
-    errors, timed = [], "TZ" in schedule
     if reason := schedules.find_schedule_fault(schedule):
-        errors.append(field.invalid("spec.schedule", schedule, reason))
+        yield field.invalid("spec.schedule", schedule, reason)
     allowed = old is not None and "TZ" in (old.get("schedule") or "")
-    if timed and allowed and zone is not None:
-        text = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
-        errors.append(field.invalid("spec.schedule", schedule, text))
-    elif timed and not allowed:
+    if "TZ" in schedule and not allowed:
         text = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        errors.append(field.invalid("spec.schedule", schedule, text))
-    return errors
+        yield field.invalid("spec.schedule", schedule, text)
+    elif "TZ" in schedule and zone is not None:
+        text = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+        yield field.invalid("spec.schedule", schedule, text)
 
 
 STRATEGY = CronJobStrategy()

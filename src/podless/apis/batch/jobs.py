@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.batch import jobscheduling, jobspecs, jobstatus
 from podless.apis.shared import workloads
 from podless.apis.shared.checks import immutable_error, validate_immutable
@@ -13,7 +11,6 @@ from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
 from podless.meta import field, names, validation
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -21,8 +18,9 @@ from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-POD_SPEC = load_struct("core/v1", "PodSpec")
-POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
+_POD_SPEC = load_struct("core/v1", "PodSpec")
+_POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
+_STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "successPolicy": jobspecs.SUCCESS_POLICY}
 
 _UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 _OLD_UID, _OLD_NAME = "controller-uid", "job-name"
@@ -47,7 +45,8 @@ class JobStrategy(workloads.TemplateStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Select pods by the uid of the Job, unless the client sets a selector."""
         super().prepare_create(version, obj)
-        _drop_disabled(obj["spec"], {})
+        if not has("JobSuccessPolicy"):
+            obj["spec"].pop("successPolicy", None)
         if not has("JobManagedBy"):
             obj["spec"].pop("managedBy", None)
         if not obj["spec"].get("manualSelector"):
@@ -55,7 +54,8 @@ class JobStrategy(workloads.TemplateStrategy):
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
-        _drop_disabled(obj["spec"], old["spec"])
+        if not has("JobSuccessPolicy") and old["spec"].get("successPolicy") is None:
+            obj["spec"].pop("successPolicy", None)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Add the labels of the Job's pods, as reading a stored Job does."""
@@ -67,29 +67,17 @@ class JobStrategy(workloads.TemplateStrategy):
             return {**obj, "metadata": {**obj["metadata"], "labels": dict(labels)}}
         return obj
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*_validate_selector(obj), *_validate_spec(obj["spec"], None), *_validate_hostnames(obj)]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        """Validate as kube-apiserver does, which validates the spec twice."""
-        spec, before = obj["spec"], old["spec"]
-        spec_errors = _validate_spec(spec, before)
-        errors = [
-            *_validate_selector(obj, old),
-            *spec_errors,
-            *_validate_hostnames(obj),
-            *spec_errors,
-            *_validate_completions(spec, before),
-        ]
-        errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
-        errors += _validate_template(obj, old)
-        for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
-            new_value = spec.get(name)
-            errors += validate_immutable(f"spec.{name}", new_value, before.get(name), _format_value(name, new_value))
-        return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        spec_errors = [*_validate_spec(obj["spec"], old["spec"] if old is not None else None)]
+        yield from _validate_generated(obj, old)
+        yield from spec_errors
+        yield from _validate_hostnames(obj)
+        if old is not None:
+            yield from spec_errors  # kube-apiserver validates the spec of an update twice
+            yield from _validate_changes(obj, old)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*jobstatus.validate_job_status(obj, old)]
+        return jobstatus.validate_job_status(obj, old)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         warnings = jobspecs.warn_of_job_spec(obj["spec"], "spec") if workloads.may_warn(obj, old) else []
@@ -100,20 +88,6 @@ class JobStrategy(workloads.TemplateStrategy):
 
     def explain_unselectable(self, name: str) -> str:
         return f'field label "{name}" not supported for Job'
-
-
-def _drop_disabled(spec: Object, old: Object) -> None:
-    if not has("JobSuccessPolicy") and old.get("successPolicy") is None:
-        spec.pop("successPolicy", None)
-
-
-def _format_value(name: str, value: Any) -> Any:
-    if name in _STRUCTS:
-        return gostructs.format_struct(_STRUCTS[name], value)
-    return Named(value) if isinstance(value, str) else value
-
-
-_STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "successPolicy": jobspecs.SUCCESS_POLICY}
 
 
 def _label_pods(obj: Object) -> None:
@@ -127,86 +101,91 @@ def _label_pods(obj: Object) -> None:
     spec["selector"] = {**selector, "matchLabels": sort_keys(expected)}
 
 
-def _validate_selector(obj: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_generated(obj: Object, old: Object | None) -> field.Errors:
     """Validate the labels and the selector that the server generates."""
     spec, metadata = obj["spec"], obj["metadata"]
     if spec.get("manualSelector") or spec.get("selector") is None:
-        return []
+        return
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     expected = {_OLD_UID: uid, _OLD_NAME: name}
     old_labels = workloads.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
     if _UID in old_labels and _NAME in old_labels:
         expected |= {_UID: uid, _NAME: name}
-    errors = _validate_labels(workloads.template_labels(spec["template"]), expected)
+    labels = workloads.template_labels(spec["template"])
+    for key, value in each(expected).items():
+        path = f"spec.template.metadata.labels[{key}]"
+        if key not in labels:
+            yield field.required(path, f"must be '{value}'")
+        elif labels[key] != value:
+            yield field.invalid(path, labels, f"must be '{value}'")
     selector = workloads.parse_selector(spec["selector"])
     if selector is not None and not selector.matches(expected):
-        errors.append(field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
-    return errors
+        yield field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated")
 
 
-def _validate_labels(labels: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
-    path, errors = "spec.template.metadata.labels", []
-    for key, value in each(expected).items():
-        if key not in labels:
-            errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
-        elif labels[key] != value:
-            errors.append(field.invalid(f"{path}[{key}]", labels, f"must be '{value}'"))
-    return errors
-
-
-def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
-    errors, selector, pod = (jobspecs.validate_job_spec(spec, "spec", old), spec.get("selector"), spec["template"])
+def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
+    selector = spec.get("selector")
+    yield from jobspecs.validate_job_spec(spec, "spec", old)
     if selector is None:
-        errors.append(field.required("spec.selector"))
+        yield field.required("spec.selector")
     else:
-        errors += validation.validate_selector(selector, "spec.selector")
-    return [*errors, *workloads.validate_matches(workloads.parse_selector(selector), pod)]
+        yield from validation.validate_selector(selector, "spec.selector")
+    yield from workloads.validate_matches(workloads.parse_selector(selector), spec["template"])
 
 
-def _validate_hostnames(obj: Object) -> list[FieldError]:
+def _validate_hostnames(obj: Object) -> field.Errors:
     """Require a name of an indexed Job that makes valid hostnames for its pods."""
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
-    if spec.get("completionMode") != jobspecs.INDEXED or (spec.get("completions") or 0) <= 0:
-        return []
-    host = f"{name}-{spec['completions'] - 1}"
-    text = f"will not able to create pod with invalid DNS label: {host}"
-    return [field.invalid("metadata.name", name, text)] if names.check_label_name(host) else []
+    completions = (spec.get("completions") or 0) if spec.get("completionMode") == jobspecs.INDEXED else 0
+    host = f"{name}-{completions - 1}"
+    if completions > 0 and names.check_label_name(host):
+        text = f"will not able to create pod with invalid DNS label: {host}"
+        yield field.invalid("metadata.name", name, text)
 
 
-def _validate_completions(spec: Object, old: Object) -> list[FieldError]:
-    """Reject changes of completions, except for indexed Jobs together with parallelism."""
-    completions, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
+def _validate_changes(obj: Object, old: Object) -> field.Errors:
+    """Reject changes of immutable fields."""
+    spec, before = obj["spec"], old["spec"]
+    completions = spec.get("completions")
     if spec.get("completionMode") != jobspecs.INDEXED:
-        return validate_immutable(path, completions, before)
-    if completions in (before, None) or completions == spec.get("parallelism"):
-        return []
-    return [field.invalid(path, completions, "can only be modified in tandem with spec.parallelism")]
+        yield from validate_immutable("spec.completions", completions, before.get("completions"))
+    elif completions not in (before.get("completions"), None, spec.get("parallelism")):
+        text = "can only be modified in tandem with spec.parallelism"
+        yield field.invalid("spec.completions", completions, text)
+    yield from validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
+    yield from _validate_template(obj, old)
+    for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+        value = shown_value = spec.get(name)
+        if name in _STRUCTS:
+            shown_value = gostructs.format_struct(_STRUCTS[name], value)
+        elif isinstance(value, str):
+            shown_value = Named(value)
+        yield from validate_immutable(f"spec.{name}", value, before.get(name), shown_value)
+    yield from jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")
 
 
-def _validate_template(obj: Object, old: Object) -> list[FieldError]:
+def _validate_template(obj: Object, old: Object) -> field.Errors:
     """Reject changes of the template. A suspended Job may change scheduling directives and resources."""
     template, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
-    if not _is_suspended(old):
-        return (
-            [] if template == before else [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, template))]
-        )
-    if template["spec"] == _adopt_mutable(template["spec"], before["spec"]):
-        return []
-    if has("PodSpecOfHeldJobs"):
-        return [immutable_error(f"{path}.spec", gostructs.format_struct(POD_SPEC, template["spec"]))]
-    return [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, template))]
+    suspended = _is_suspended(old)
+    if not suspended and template == before:
+        return
+    if suspended and template["spec"] == _adopt_mutable(template["spec"], before["spec"]):
+        return
+    if suspended and has("PodSpecOfHeldJobs"):
+        yield immutable_error(f"{path}.spec", gostructs.format_struct(_POD_SPEC, template["spec"]))
+    else:
+        yield immutable_error(path, gostructs.format_struct(_POD_TEMPLATE_SPEC, template))
 
 
 def _is_suspended(old: Object) -> bool:
     """Return whether a Job is suspended and has no active pods."""
     status = old.get("status") or {}
-    if not old["spec"].get("suspend"):
-        return False
-    conditions = status.get("conditions") or ()
-    paused = any(
-        condition.get("type") == "Suspended" and condition.get("status") == "True" for condition in each(conditions)
+    conditions = each(status.get("conditions") or ())
+    paused = any((item.get("type"), item.get("status")) == ("Suspended", "True") for item in conditions)
+    return bool(old["spec"].get("suspend")) and (
+        status.get("startTime") is None or (paused and not status.get("active"))
     )
-    return status.get("startTime") is None or (paused and not status.get("active"))
 
 
 def _adopt_mutable(spec: Object, old: Object) -> Object:

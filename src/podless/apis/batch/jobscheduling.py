@@ -9,7 +9,6 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
 
 _MAX_CLAIMS, _MAX_DOMAINS = 4, 1
 _POLICIES, _MODES = ("basic", "gang"), ("single", "all")
@@ -26,16 +25,16 @@ def validate_scheduling(spec: Object, path: str) -> field.Errors:
     if (policy := scheduling.get("schedulingPolicy")) is not None:
         yield from _validate_union(policy, f"{path}.schedulingPolicy", _POLICIES)
         yield from _validate_min_count(policy.get("gang") or {}, spec, f"{path}.schedulingPolicy.gang.minCount")
-    domains = (scheduling.get("schedulingConstraints") or {}).get("topology") or []
-    if len(domains) > _MAX_DOMAINS:
-        yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MAX_DOMAINS)
+    constraints = scheduling.get("schedulingConstraints") or {}
+    count = len(constraints.get("topology") or ())
+    if count > _MAX_DOMAINS:
+        yield field.too_many(f"{path}.schedulingConstraints.topology", count, _MAX_DOMAINS)
     else:
-        for index, domain in enumerate(each(domains)):
-            key_path = f"{path}.schedulingConstraints.topology[{index}].key"
-            yield from checks.label_key(key_path, domain["key"]) if domain["key"] else [field.required(key_path)]
+        for domain, at in checks.list_items(constraints, "topology", f"{path}.schedulingConstraints"):
+            yield from checks.validate_name(f"{at}.key", domain["key"], names.check_qualified_name)
     if (mode := scheduling.get("disruptionMode")) is not None:
         yield from _validate_union(mode, f"{path}.disruptionMode", _MODES)
-    yield from _validate_claims(scheduling.get("resourceClaims") or [], f"{path}.resourceClaims")
+    yield from _validate_claims(scheduling, path)
 
 
 def validate_changed_scheduling(spec: Object, old: Object, path: str) -> field.Errors:
@@ -80,18 +79,17 @@ def _validate_min_count(gang: Object, spec: Object, path: str) -> field.Errors:
         yield field.invalid(path, minimum, f"must not be greater than parallelism ({maximum})")
 
 
-def _validate_claims(claims: list[Object], path: str) -> field.Errors:
-    if len(claims) > _MAX_CLAIMS:
-        yield field.too_many(path, len(claims), _MAX_CLAIMS)
+def _validate_claims(scheduling: Object, path: str) -> field.Errors:
+    count = len(scheduling.get("resourceClaims") or ())
+    if count > _MAX_CLAIMS:
+        yield field.too_many(f"{path}.resourceClaims", count, _MAX_CLAIMS)
         return
     seen: set[str] = set()
-    for index, claim in enumerate(each(claims)):
-        claim_path, name = f"{path}[{index}]", claim["name"]
-        if name in seen:
-            yield field.duplicate(claim_path, {"name": name})
-        seen.add(name)
-        yield from _validate_union(claim, claim_path, _CLAIMS)
-        yield from checks.validate_name(f"{claim_path}.name", name, names.check_label_name)
+    for claim, at in checks.list_items(scheduling, "resourceClaims", path):
+        if claim["name"] in seen:
+            yield field.duplicate(at, {"name": claim["name"]})
+        seen.add(claim["name"])
+        yield from _validate_union(claim, at, _CLAIMS)
+        yield from checks.validate_name(f"{at}.name", claim["name"])
         for kind in _CLAIMS:
-            if (target := claim.get(kind)) is not None:
-                yield from field.invalid_details(f"{claim_path}.{kind}", target, names.check_subdomain(target))
+            yield from checks.validate_pointer(claim, at, kind, names.check_subdomain)

@@ -5,6 +5,8 @@ Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from podless.apis.batch import indexes
 from podless.apis.batch.jobspecs import INDEXED
 from podless.apis.shared import checks
@@ -19,6 +21,15 @@ from podless.runtime.release import has
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _COMPLETE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
 _TERMINAL = (_FAILED, _COMPLETE, _FAILING)
+# conditions that must not be true together, or not (second) without another one; the text is that of the error
+_OUTCOMES = (
+    ((_COMPLETE, _FAILED), "", "cannot set Complete=True and Failed=true conditions"),
+    ((_COMPLETE, _FAILING), "", "cannot set Complete=True and FailureTarget=true conditions"),
+)
+_CAUSES = (
+    ((_FAILED,), _FAILING, "cannot set Failed=True condition without the FailureTarget=true condition"),
+    ((_COMPLETE,), _MET, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
+)
 
 
 class _JobState:
@@ -33,32 +44,23 @@ class _JobState:
     def finished(self) -> bool:
         return _COMPLETE in self.true or _FAILED in self.true
 
-    def list_uncounted(self) -> list[str]:
-        uncounted_terminated_pods = self.status.get("uncountedTerminatedPods") or {}
-        return [*(uncounted_terminated_pods.get("succeeded") or ()), *(uncounted_terminated_pods.get("failed") or ())]
-
 
 def validate_job_status(obj: Object, old: Object) -> field.Errors:
     """Validate a Job status. Faults are accepted if the old status has them."""
     new, before = _JobState(obj), _JobState(old)
-    yield from checks.all_nonnegative(new.status, "status", _COUNTS)
-    if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
-        yield from _validate_uncounted(new)
-        yield from _validate_conditions(new)
-        yield from _validate_success_criteria(new, before)
-        return
+    strict = has("JobManagedBy")  # older releases have no managedBy, so only their own controller writes the status
+    yield from checks.validate_nonnegatives(new.status, "status", _COUNTS)
     yield from _validate_uncounted(new)
-    for check in (
-        _validate_outcome,
-        _validate_times,
-        _validate_causes,
-        _validate_finished,
-        _validate_indexes,
-        _validate_pods,
-    ):
-        yield from check(new, before)
-    yield from _validate_conditions(new)
-    yield from _validate_transitions(new, before)
+    if strict:
+        yield from _validate_combinations(new, before, _OUTCOMES)
+        yield from _validate_times(new, before)
+        yield from _validate_combinations(new, before, _CAUSES)
+        yield from _validate_finished(new, before)
+        yield from _validate_indexes(new, before)
+        yield from _validate_pods(new, before)
+    yield from _validate_conditions(new, strict)
+    if strict:
+        yield from _validate_transitions(new, before)
     yield from _validate_success_criteria(new, before)
 
 
@@ -76,29 +78,22 @@ def _conditions_changed(new: _JobState, old: _JobState, *conditions: str) -> boo
 
 
 def _validate_uncounted(new: _JobState) -> field.Errors:
-    uncounted_terminated_pods, seen = new.status.get("uncountedTerminatedPods") or {}, set()
+    uncounted_terminated_pods, seen = new.status.get("uncountedTerminatedPods") or {}, set[str]()
     for name in ("succeeded", "failed"):
-        for index, uid in enumerate(each(uncounted_terminated_pods.get(name) or ())):
-            path = f"status.uncountedTerminatedPods.{name}[{index}]"
+        for uid, at in checks.list_items(uncounted_terminated_pods, name, "status.uncountedTerminatedPods"):
             if not uid:
-                yield field.invalid(path, uid, "must not be empty")
-            elif uid in seen:
-                yield field.duplicate(path, uid)
-            seen.add(uid)
+                yield field.invalid(at, uid, "must not be empty")
+            else:
+                yield from checks.validate_unique(at, uid, seen)
 
 
-def _validate_outcome(new: _JobState, old: _JobState) -> field.Errors:
-    if _conditions_changed(new, old, _COMPLETE, _FAILED) and {_COMPLETE, _FAILED} <= new.true:
-        yield _invalid_conditions("cannot set Complete=True and Failed=true conditions")
-    if _conditions_changed(new, old, _COMPLETE, _FAILING) and {_COMPLETE, _FAILING} <= new.true:
-        yield _invalid_conditions("cannot set Complete=True and FailureTarget=true conditions")
-
-
-def _validate_causes(new: _JobState, old: _JobState) -> field.Errors:
-    if _conditions_changed(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
-        yield _invalid_conditions("cannot set Failed=True condition without the FailureTarget=true condition")
-    if _conditions_changed(new, old, _COMPLETE) and _COMPLETE in new.true and _MET not in new.true:
-        yield _invalid_conditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+def _validate_combinations(
+    new: _JobState, old: _JobState, rows: Iterable[tuple[tuple[str, ...], str, str]]
+) -> field.Errors:
+    for conditions, needed, text in rows:
+        is_set = new.true.issuperset(conditions) and needed not in new.true
+        if is_set and _conditions_changed(new, old, *conditions):
+            yield _invalid_conditions(text)
 
 
 def _validate_times(new: _JobState, old: _JobState) -> field.Errors:
@@ -122,12 +117,10 @@ def _validate_finished(new: _JobState, old: _JobState) -> field.Errors:
         yield field.invalid("status.active", active, "active>0 is invalid for finished job")
     if status.get("startTime") is None and (turned or _has_changed(new, old, "startTime")):
         yield field.required("status.startTime", "startTime is required for finished job")
-    uncounted_terminated_pods = status.get("uncountedTerminatedPods") or {}
-    if new.list_uncounted() and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
-        shown_pods = {
-            "Succeeded": uncounted_terminated_pods.get("succeeded"),
-            "Failed": uncounted_terminated_pods.get("failed"),
-        }
+    uncounted = status.get("uncountedTerminatedPods") or {}
+    has_uncounted = bool(uncounted.get("succeeded") or uncounted.get("failed"))
+    if has_uncounted and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
+        shown_pods = {"Succeeded": uncounted.get("succeeded"), "Failed": uncounted.get("failed")}
         yield field.invalid("status.uncountedTerminatedPods", shown_pods, "must be empty for finished job")
 
 
@@ -161,8 +154,8 @@ def _validate_pods(new: _JobState, old: _JobState) -> field.Errors:
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 
-def _validate_conditions(new: _JobState) -> field.Errors:
-    is_met = _MET in new.true and not has("JobManagedBy")
+def _validate_conditions(new: _JobState, strict: bool) -> field.Errors:
+    is_met = _MET in new.true and not strict
     if is_met and new.spec.get("completionMode") != INDEXED:
         yield _invalid_conditions("cannot set SuccessCriteriaMet to NonIndexed Job")
     if {_MET, _FAILED} <= new.true:

@@ -69,7 +69,7 @@ def _subset_port(port: Object, path: str, *, named: bool) -> field.Errors:
         yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
     elif named:
         yield field.required(f"{path}.name")
-    yield from checks.port_number(f"{path}.port", number)
+    yield from checks.validate_port_number(f"{path}.port", number)
     yield from validate_protocols(protocol, application, path)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.podspec.resources import quantity_errors
 from podless.apis.podspec.scheduling import taint_effect
 from podless.apis.shared import annotated
-from podless.apis.shared.checks import POSITIVE, label_key
+from podless.apis.shared.checks import POSITIVE, validate_label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Version
@@ -161,7 +161,7 @@ def _validate_taints(taints: list[Object], at: str) -> Errors:
     pairs: set[tuple[str, str]] = set()
     for index, taint in enumerate(each(taints)):
         path, key, effect = f"{at}[{index}]", taint.get("key") or "", taint.get("effect") or ""
-        yield from label_key(f"{path}.key", key)
+        yield from validate_label_key(f"{path}.key", key)
         errors = names.check_label_value(taint.get("value") or "")
         if errors:
             yield invalid(f"{path}.value", taint.get("value") or "", ";".join(errors))

@@ -147,7 +147,7 @@ def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> fiel
         yield from checks.validate_unique(f"{path}.name", name, seen)
     elif named:
         yield field.required(f"{path}.name")
-    yield from checks.port_number(f"{path}.port", port["port"])
+    yield from checks.validate_port_number(f"{path}.port", port["port"])
     yield from field.one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
     yield from checks.validate_port(f"{path}.targetPort", target)
     protocol = port.get("appProtocol")
@@ -305,7 +305,7 @@ def _validate_traffic(spec: Object) -> field.Errors:
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield field.invalid("spec.healthCheckNodePort", port, text)
     elif port:
-        yield from checks.port_number("spec.healthCheckNodePort", port)
+        yield from checks.validate_port_number("spec.healthCheckNodePort", port)
     internal_policy, distribution = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
     yield from field.one_of("spec.internalTrafficPolicy", internal_policy, _POLICIES)
     allowed = _DISTRIBUTIONS if distribution and has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]

@@ -20,7 +20,7 @@ class IngressClassStrategy(SpecStrategy):
         yield from checks.validate_immutable("spec.controller", controller, before.get("controller") or "")
         if len(controller.encode()) > _MAX_CONTROLLER:
             yield field.too_long("spec.controller", _MAX_CONTROLLER)
-        yield from checks.domain_path(controller, "spec.controller")
+        yield from checks.validate_domain_path(controller, "spec.controller")
         if parameters is not None:
             yield from _validate_parameters(parameters)
 

@@ -139,7 +139,7 @@ def _validate_service(service: Object, path: str) -> field.Errors:
     elif not number:
         yield field.required(path, "port name or number is required")
     else:
-        yield from checks.port_number(f"{path}.service.port.number", number)
+        yield from checks.validate_port_number(f"{path}.service.port.number", number)
 
 
 STRATEGY = IngressStrategy()

@@ -82,11 +82,11 @@ def _validate_port(port: Object, path: str) -> field.Errors:
             yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
         yield from field.invalid_details(f"{path}.port", number, names.check_port_name(number))
         return
-    yield from checks.port_number(f"{path}.port", number)
+    yield from checks.validate_port_number(f"{path}.port", number)
     if end is not None and end < number:
         yield field.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
     if end is not None:
-        yield from checks.port_number(f"{path}.endPort", end)
+        yield from checks.validate_port_number(f"{path}.endPort", end)
 
 
 def _validate_peer(peer: Object, path: str) -> field.Errors:

@@ -101,7 +101,7 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
             yield field.required(values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
         yield field.invalid(f"{path}.operator", Named(operator), _UNKNOWN)
-    yield from checks.label_key(f"{path}.key", expression.get("key", ""))
+    yield from checks.validate_label_key(f"{path}.key", expression.get("key", ""))
     if not any_value:
         for value, at in checks.list_items(expression, "values", path):
             yield from field.invalid_details(at, value, names.check_label_value(value))
@@ -133,7 +133,7 @@ def _validate_pod_term(term: Object, path: str, options: PodOptions) -> field.Er
     key = term.get("topologyKey", "")
     if not key:
         yield field.required(f"{path}.topologyKey", "can not be empty")
-    yield from checks.label_key(f"{path}.topologyKey", key)
+    yield from checks.validate_label_key(f"{path}.topologyKey", key)
 
 
 def validate_label_keys(term: Object, path: str) -> field.Errors:
@@ -145,7 +145,7 @@ def validate_label_keys(term: Object, path: str) -> field.Errors:
             yield field.forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set")
         elif selector is not None:
             for key, at in checks.list_items(term, name, path):
-                yield from checks.label_key(at, key)
+                yield from checks.validate_label_key(at, key)
     if selector is not None and match_keys:
         places = {key: index for index, key in enumerate(each(match_keys))}
         seen = set(selector.get("matchLabels") or ())

@@ -158,9 +158,9 @@ def _validate_ports(container: Object, path: str) -> field.Errors:
         if not port.get("containerPort"):
             yield field.required(f"{at}.containerPort")
         else:
-            yield from checks.port_number(f"{at}.containerPort", port["containerPort"])
+            yield from checks.validate_port_number(f"{at}.containerPort", port["containerPort"])
         if port.get("hostPort"):
-            yield from checks.port_number(f"{at}.hostPort", port["hostPort"])
+            yield from checks.validate_port_number(f"{at}.hostPort", port["hostPort"])
         yield from checks.validate_enum(f"{at}.protocol", port.get("protocol"), _PROTOCOLS)
 
 

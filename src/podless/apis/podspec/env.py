@@ -104,7 +104,7 @@ def validate_field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> fiel
         yield field.invalid(f"{path}.fieldPath", label, f"error converting fieldPath: {reason}")
     elif quoted:
         key = key.lower() if field_path == "metadata.annotations" else key
-        yield from checks.label_key(path, key)
+        yield from checks.validate_label_key(path, key)
     else:
         field_path = "spec.nodeName" if label == "spec.host" else label
         yield from field.one_of(f"{path}.fieldPath", field_path, allowed, named=False)

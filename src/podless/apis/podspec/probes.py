@@ -33,7 +33,7 @@ def validate_probes(container: Object, path: str, pod: PodContext) -> field.Erro
             continue
         field_path = f"{path}.{name}"
         yield from _validate_handler(probe, field_path, pod)
-        yield from checks.all_nonnegative(probe, field_path, _NUMBERS)
+        yield from checks.validate_nonnegatives(probe, field_path, _NUMBERS)
         grace = probe.get(_GRACE)
         if grace is not None and grace <= 0:
             yield field.invalid(f"{field_path}.{_GRACE}", grace, "must be greater than 0")

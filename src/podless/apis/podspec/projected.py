@@ -76,7 +76,7 @@ def _validate_distinct_path(file: str, shown_value: str, path: str, seen: set[st
 
 def _validate_token(token: Object, at: str, path: str, outside_paths: bool) -> field.Errors:
     seconds, file = token.get("expirationSeconds") or 0, token.get("path", "")
-    yield from checks.token_lifetime(f"{at}.expirationSeconds", seconds)
+    yield from checks.validate_token_lifetime(f"{at}.expirationSeconds", seconds)
     if not file:
         yield field.required(f"{path}.path")
     elif not outside_paths:

@@ -35,7 +35,7 @@ def validate_tolerations(tolerations: list[Object], path: str) -> field.Errors:
 def _validate_toleration(toleration: Object, path: str) -> field.Errors:
     key, operator, value, effect = (toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
-        yield from checks.label_key(f"{path}.key", key)
+        yield from checks.validate_label_key(f"{path}.key", key)
     elif operator != "Exists":
         yield field.invalid(f"{path}.operator", Named(operator), _NO_KEY)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
@@ -66,7 +66,7 @@ def validate_gates(spec: Object, path: str) -> field.Errors:
     seen: set[str] = set()
     for gate, at in checks.list_items(spec, "schedulingGates", path):
         name = gate.get("name", "")
-        yield from checks.label_key(at, name)
+        yield from checks.validate_label_key(at, name)
         yield from checks.validate_unique(at, name, seen)
 
 
@@ -115,7 +115,7 @@ def _validate_legacy_keys(constraint: Object, path: str) -> field.Errors:
     selector_keys = set(selector.get("matchLabels") or ())
     selector_keys |= {expression.get("key", "") for expression in each(selector.get("matchExpressions") or ())}
     for key, at in checks.list_items(constraint, "matchLabelKeys", path):
-        yield from checks.label_key(at, key)
+        yield from checks.validate_label_key(at, key)
         if key in selector_keys:
             yield field.invalid(at, key, "exists in both matchLabelKeys and labelSelector")
 

@@ -45,14 +45,14 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     yield from checks.validate_enum(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
     yield from checks.validate_enum(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     for key, value in each(spec.get("nodeSelector") or {}).items():
-        yield from checks.label_key(f"{path}.nodeSelector", key)
+        yield from checks.validate_label_key(f"{path}.nodeSelector", key)
         yield from field.invalid_details(f"{path}.nodeSelector", value, names.check_label_value(value))
     yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
     yield from _validate_dns(spec, f"{path}.dnsConfig")
     for gate, at in checks.list_items(spec, "readinessGates", path):
-        yield from checks.label_key(f"{at}.conditionType", gate.get("conditionType", ""))
+        yield from checks.validate_label_key(f"{at}.conditionType", gate.get("conditionType", ""))
     if spec.get("schedulingGates"):
         yield from scheduling.validate_gates(spec, path)
     if spec.get("topologySpreadConstraints"):

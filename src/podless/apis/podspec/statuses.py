@@ -45,7 +45,7 @@ def validate_status_update(obj: Object, old: Object) -> field.Errors:
         if condition.get("observedGeneration", 0) < 0:
             yield field.invalid(f"{at}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
         if kind not in _SYSTEM:
-            yield from checks.label_key(f"{at}.Type", kind)
+            yield from checks.validate_label_key(f"{at}.Type", kind)
     yield from _validate_nominated_node(status, before, spec)
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)

@@ -41,7 +41,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         status = obj["status"]
         yield from validation.validate_conditions(status.get("conditions"), "status.conditions")
-        yield from checks.all_nonnegative(status, "status", _COUNTS)
+        yield from checks.validate_nonnegatives(status, "status", _COUNTS)
 
 
 STRATEGY = PodDisruptionBudgetStrategy()

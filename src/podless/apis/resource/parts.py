@@ -164,7 +164,7 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> field.Errors
 
 def validate_taint(taint: Object, path: str) -> field.Errors:
     """Validate the taint of a device."""
-    yield from checks.label_key(f"{path}.key", taint["key"])
+    yield from checks.validate_label_key(f"{path}.key", taint["key"])
     if value := taint.get("value"):
         yield from field.invalid_details(f"{path}.value", value, names.check_label_value(value))
     yield from checks.validate_enum(f"{path}.effect", taint["effect"], _EFFECTS)
@@ -174,7 +174,7 @@ def validate_toleration(toleration: Object, path: str) -> field.Errors:
     """Validate the toleration of a device taint."""
     key, operator, value = (toleration.get(name) or "" for name in ("key", "operator", "value"))
     if key:
-        yield from checks.label_key(f"{path}.key", key)
+        yield from checks.validate_label_key(f"{path}.key", key)
     if operator == "Exists" and value:
         yield field.invalid(f"{path}.value", value, "must be empty for operator `Exists`")
     elif operator == "Equal":
@@ -205,7 +205,7 @@ def validate_binding(binding: Object, path: str) -> field.Errors:
 
 
 def _validate_condition(name: str, path: str) -> field.Errors:
-    yield from checks.label_key(path, name)
+    yield from checks.validate_label_key(path, name)
 
 
 def validate_configuration(configuration: Object, path: str, *, stored: bool = False) -> field.Errors:

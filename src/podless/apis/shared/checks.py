@@ -70,7 +70,7 @@ def validate_nonnegative(path: str, value: int | None) -> list[FieldError]:
     return [field.invalid(path, value, NONNEGATIVE)] if value is not None and value < 0 else []
 
 
-def all_nonnegative(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
+def validate_nonnegatives(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
     """Reject negative numbers in these fields."""
     return [error for key in keys for error in validate_nonnegative(f"{path}.{key}", obj.get(key))]
 
@@ -126,7 +126,7 @@ def validate_amount(path: str, amount: str) -> field.Errors:
         yield field.invalid(path, quantity.parse_units(amount), "must be a valid resource quantity")
 
 
-def port_number(path: str, value: int) -> list[FieldError]:
+def validate_port_number(path: str, value: int) -> list[FieldError]:
     """Validate the number of a port."""
     return validate_range(path, value, 1, 65535)
 
@@ -136,7 +136,7 @@ def validate_port(path: str, value: int | str | None) -> field.Errors:
     if isinstance(value, str):
         yield from field.invalid_details(path, value, names.check_port_name(value))
     else:
-        yield from port_number(path, value or 0)
+        yield from validate_port_number(path, value or 0)
 
 
 def validate_ids(obj: Object, path: str, *keys: str) -> field.Errors:
@@ -179,7 +179,7 @@ def validate_local_path(path: str, value: str) -> field.Errors:
         yield field.invalid(path, value, "must not start with '..'")
 
 
-def token_lifetime(path: str, seconds: int) -> field.Errors:
+def validate_token_lifetime(path: str, seconds: int) -> field.Errors:
     """Validate the lifetime of a service account token."""
     if seconds < _MIN_TOKEN:
         yield field.invalid(path, seconds, "may not specify a duration less than 10 minutes")
@@ -187,7 +187,7 @@ def token_lifetime(path: str, seconds: int) -> field.Errors:
         yield field.invalid(path, seconds, "may not specify a duration larger than 2^32 seconds")
 
 
-def label_key(path: str, value: str) -> field.Errors:
+def validate_label_key(path: str, value: str) -> field.Errors:
     """Validate the key of a label."""
     yield from field.invalid_details(path, value, names.check_qualified_name(value))
 
@@ -223,7 +223,7 @@ def validate_template_metadata(metadata: Object, path: str) -> field.Errors:
             yield field.forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set")
 
 
-def domain_path(value: str, path: str) -> list[FieldError]:
+def validate_domain_path(value: str, path: str) -> list[FieldError]:
     """Validate a domain-prefixed path, such as example.com/controller."""
     if not value:
         return [field.required(path)]

@@ -86,7 +86,7 @@ class ReplicasStrategy(TemplateStrategy):
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         """Reject negative counts, counts above status.replicas, and a lower collisionCount."""
         status = obj["status"]
-        yield from checks.all_nonnegative(status, "status", self.counts)
+        yield from checks.validate_nonnegatives(status, "status", self.counts)
         for name in self.limited_counts:
             count = status.get(name) or 0
             if count > (status.get("replicas") or 0):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.shared.checks import token_lifetime, validate_immutable, validate_immutable_fields, validate_unique
+from podless.apis.shared.checks import (
+    validate_immutable,
+    validate_immutable_fields,
+    validate_token_lifetime,
+    validate_unique,
+)
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
@@ -70,7 +75,7 @@ def _validate_tokens(requests: Sequence[Object]) -> field.Errors:
         repeated = validate_unique(f"{path}.audience", request["audience"], seen)
         yield from repeated
         if seconds is not None and not repeated:
-            yield from token_lifetime(f"{path}.expirationSeconds", seconds)
+            yield from validate_token_lifetime(f"{path}.expirationSeconds", seconds)
 
 
 STRATEGY = CSIDriverStrategy()
