@@ -48,10 +48,10 @@ FIGURES: Mapping[str, Figures] = {
         "TLS # or newer": (OLDEST_TLS,),
         "or that Go rejects, gets a #": (errors.Unauthorized.code,),
         "rejected with # everywhere": (errors.Unauthorized.code,),
-        "ends writes within # s": (disk._LOOK,),
+        "ends writes within # s": (disk._CHECK_INTERVAL,),
         "On a full disk podless rejects writes with #, accepts deletes in space that it keeps back (# MiB)": (
             errors.InsufficientStorage.code,
-            disk._BYTES,
+            disk._RESERVE_BYTES,
         ),
         "No object is larger than # MiB": (storage._MAX,),
         "is renewed # days before": (tls._RENEW.total_seconds(),),
@@ -118,7 +118,7 @@ FIGURES: Mapping[str, Figures] = {
     },
     "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),
-        "keeps # MiB back": (disk._BYTES,),
+        "keeps # MiB back": (disk._RESERVE_BYTES,),
         "podless backup tries # times": (backup._TRIES,),
         "# in a database and # in etcd": tuple(engine.skipped for engine in ENGINES.values()),
         "get # Gone": (errors.Expired.code,),

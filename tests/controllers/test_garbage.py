@@ -155,7 +155,7 @@ def test_what_was_lost_while_the_server_was_down_is_found(tmp_path: Path) -> Non
 
 
 def test_what_was_owned_before_a_start_is_found_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("podless.controllers.garbage._PAGE", 3)
+    monkeypatch.setattr("podless.controllers.garbage._SCAN_PAGE", 3)
     with Server(tmp_path, garbage_delay=None) as server:
         client = Client(server.url, server.token)
         assert client.post(CRDS, definition(GROUP)).status == 201

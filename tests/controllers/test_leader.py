@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 async def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[Cluster]]:
     """Three servers over one etcd."""
-    for name, seconds in (("LEASE_SECONDS", 3.0), ("_RENEW", 0.3), ("_ENDS", 2.0)):
+    for name, seconds in (("LEASE_SECONDS", 3.0), ("_RENEW_INTERVAL", 0.3), ("_RENEW_DEADLINE", 2.0)):
         monkeypatch.setattr(leader, name, seconds)
     etcd = Etcd(servers=(shared().url,), prefix=f"/leader-{tmp_path.name}")
     async with AsyncExitStack() as stack:

@@ -117,7 +117,7 @@ async def test_pages_have_every_change_once() -> None:
 
 
 async def test_a_page_ends_before_its_changed_fields_take_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_BYTES", 1 << 20)
+    monkeypatch.setattr(reader, "_PAGE_BYTES", 1 << 20)
     async with Server() as server:
         app = server._get_app()
         where = path_of("default", "configmaps")

@@ -35,7 +35,7 @@ Leave = Callable[[], None]
 
 # the controllers that the current task reconciles for: their writes must not wait for themselves
 _RECONCILING: ContextVar[frozenset[str]] = ContextVar("reconciling", default=frozenset())
-_TOGETHER = 256  # keys that are reconciled concurrently; their writes share commits
+_CONCURRENT_KEYS = 256  # keys that are reconciled concurrently; their writes share commits
 
 
 class Controller:
@@ -188,7 +188,7 @@ class Controller:
 
     async def _reconcile_due(self) -> bool:
         """Reconcile the keys that are due. Returns whether there were any."""
-        keys = self.queue.take_due(_TOGETHER)
+        keys = self.queue.take_due(_CONCURRENT_KEYS)
         if keys:
             await asyncio.gather(*map(self._reconcile_key, keys))
         return bool(keys)

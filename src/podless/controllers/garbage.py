@@ -109,14 +109,14 @@ _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
 _CHANGES = "changes"  # the key in the queue that stands for changes to be followed
 _FOREIGN_SLASHES = 2  # slashes in a key that belongs to no resource
-_PAGE = 200  # objects per page of the scan
-_MEANWHILE = 0.02  # seconds between two checks whether requests wait for the store
-_REMEMBERED = 10_000  # cached uids of owners that do not exist
-_AT_ONCE = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
-_LITTLE = 1 << 15  # bytes that are searched in a few microseconds
+_SCAN_PAGE = 200  # objects per page of the scan
+_POLL_DELAY = 0.02  # seconds between two checks whether requests wait for the store
+_CACHED_ABSENT = 10_000  # cached uids of owners that do not exist
+_INLINE_SECONDS = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
+_SEARCHED_BYTES = 1 << 15  # bytes that are searched in a few microseconds
 _REFERENCES, _DELETION = b'"ownerReferences":', b'"deletionTimestamp":'
-_STEPS = 4  # of a look for an owner, which takes 4 us
-_FOLLOWED = 64  # owners and dependents of an object whose change is followed at once
+_OWNER_STEPS = 4  # of a look for an owner, which takes 4 us
+_INLINE_REFERENCES = 64  # owners and dependents of an object whose change is followed at once
 
 
 class _ObjectState(NamedTuple):
@@ -166,7 +166,7 @@ class GarbageCollector(Controller):
                 return
 
     def _begin_to_follow(self, changes: Sequence[StoreChange]) -> None:
-        waiting, until = self._unfollowed, time.perf_counter() + _AT_ONCE
+        waiting, until = self._unfollowed, time.perf_counter() + _INLINE_SECONDS
         for change in changes:
             state = _ObjectState(change.key, change.record.stored.data if change.record is not None else None)
             if waiting or not self._is_short(state) or time.perf_counter() > until:
@@ -177,12 +177,15 @@ class GarbageCollector(Controller):
             self.queue.add(_CHANGES)
 
     def _is_short(self, state: _ObjectState) -> bool:
-        if len(self._graph.list_owners(state.key)) > _FOLLOWED:
+        if len(self._graph.list_owners(state.key)) > _INLINE_REFERENCES:
             return False
         if state.value is not None:
             return not OffLoop.is_long(len(state.value))
         kind = self._find_kind_of_key(state.key)
-        return kind is None or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _FOLLOWED
+        return (
+            kind is None
+            or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _INLINE_REFERENCES
+        )
 
     async def _follow_changes(self) -> None:
         """Follow all changes that wait for it, in slices."""
@@ -235,7 +238,7 @@ class GarbageCollector(Controller):
             if not kind.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._queue_object(dependent)
-        while len(self._absent) > _REMEMBERED:
+        while len(self._absent) > _CACHED_ABSENT:
             self._absent.popitem(last=False)
 
     def _queue_object(self, key: str) -> None:
@@ -252,7 +255,7 @@ class GarbageCollector(Controller):
             revision = await store.read_revision()
             while True:
                 began = time.monotonic()
-                records, after = await store.read_page(revision, after, _PAGE)
+                records, after = await store.read_page(revision, after, _SCAN_PAGE)
                 for record in records:
                     kind = self._find_kind_of_key(record.key)
                     if kind is not None and kind.strategy.deletion.collected:
@@ -262,7 +265,7 @@ class GarbageCollector(Controller):
                     break
                 await asyncio.sleep(time.monotonic() - began)
                 while self.api.cache.loading:  # noqa: ASYNC110
-                    await asyncio.sleep(_MEANWHILE)
+                    await asyncio.sleep(_POLL_DELAY)
         self._scanning = None
 
     async def reconcile(self, key: str) -> None:
@@ -304,7 +307,7 @@ class GarbageCollector(Controller):
         references = metadata.get("ownerReferences") or []
         states: dict[str, str] = {}
         for reference in references:
-            charge(_STEPS)
+            charge(_OWNER_STEPS)
             states[reference["uid"]] = await self._read_owner_state(kind, entry, GraphOwner.read_reference(reference))
         if not states or set(states.values()) == {_SOLID}:
             return
@@ -388,7 +391,7 @@ class GarbageCollector(Controller):
 
 def _may_be_linked(value: bytes) -> bool:
     """Return whether a value may have ownerReferences or a deletionTimestamp. Long values are not searched."""
-    return len(value) > _LITTLE or value.find(_REFERENCES) >= 0 or value.find(_DELETION) >= 0
+    return len(value) > _SEARCHED_BYTES or value.find(_REFERENCES) >= 0 or value.find(_DELETION) >= 0
 
 
 def _is_deleted_in_foreground(metadata: Object) -> bool:

@@ -20,11 +20,11 @@ _INFORMERS = "informer-sync"  # only in readyz, right after the checks of etcd
 # kube-apiserver's checks in its order, with the podless controllers that do the same work
 _APISERVER_CHECKS = {name: aliases for name, *aliases in read_rows(Path(__file__).with_name("health.txt"))}
 _ORDER = {name: rank for rank, name in enumerate(_APISERVER_CHECKS)}
-_LAST = "shutdown"
+_LAST_CHECK = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
-_NOWHERE = "/health"  # a key that never exists
-_PATIENCE = 2.0  # seconds until a check fails
+_ABSENT_KEY = "/health"  # a key that never exists
+_CHECK_TIMEOUT = 2.0  # seconds until a check fails
 
 Check = Callable[[], Awaitable[None] | None]
 
@@ -55,7 +55,7 @@ class HealthChecks:
     def list_checks(self, endpoint: str) -> Iterator[str]:
         """Yield the names of the checks of healthz, livez or readyz: kube-apiserver's, then podless' own."""
         names = [name for name, (_, places) in self._checks.items() if endpoint in places]
-        names.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
+        names.sort(key=lambda name: (name == _LAST_CHECK, _ORDER.get(name, len(_ORDER))))
         return iter(names)
 
     async def find_fault(self, name: str) -> str:
@@ -63,9 +63,9 @@ class HealthChecks:
         try:
             outcome = self._checks[name][0]()
             if outcome is not None:
-                await asyncio.wait_for(outcome, _PATIENCE)
+                await asyncio.wait_for(outcome, _CHECK_TIMEOUT)
         except TimeoutError:
-            return f"no answer within {_PATIENCE:g}s"
+            return f"no answer within {_CHECK_TIMEOUT:g}s"
         except Exception as error:
             return str(error) or type(error).__name__
         return ""
@@ -86,7 +86,7 @@ def check_store(store: Store) -> Check:
     """Return a check that reads a missing key from the store."""
 
     async def read_store() -> None:
-        await store.read_range(_NOWHERE)
+        await store.read_range(_ABSENT_KEY)
 
     return read_store
 

@@ -38,10 +38,10 @@ from podless.version import __version__
 log = logging.getLogger("podless")
 
 LEASE_SECONDS = 5.0  # seconds until a lease expires
-_RENEW = 1.5  # seconds between two renewals, and between two reads by other servers
-_LOOK = 0.2  # seconds between two reads in `find_holder`
-_ENDS = 3.5  # seconds without a renewal after which the holder stops its controllers
-_FENCE = f"{OWN}leaders/controllers"
+_RENEW_INTERVAL = 1.5  # seconds between two renewals, and between two reads by other servers
+_POLL_INTERVAL = 0.2  # seconds between two reads in `find_holder`
+_RENEW_DEADLINE = 3.5  # seconds without a renewal after which the holder stops its controllers
+_FENCE_KEY = f"{OWN}leaders/controllers"
 _NAMESPACE, _NAME = "kube-system", "podless-controllers"
 _AUTHOR = Author(SERVER.name, manager="leader-election", agent=f"podless/{__version__}")
 
@@ -64,7 +64,7 @@ async def find_holder(store: Store) -> str:
     before, name = await read_holder()
     end = time.monotonic() + LEASE_SECONDS
     while name and time.monotonic() < end:
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(_POLL_INTERVAL)
         now, name = await read_holder()
         if name and now != before:
             return name
@@ -113,7 +113,7 @@ class LeaderElection:
         await self._stop_controllers()
         if leading:
             try:
-                async with asyncio.timeout(_RENEW):
+                async with asyncio.timeout(_RENEW_INTERVAL):
                     await self._write_lease("", take=False)
             except (StoreError, TimeoutError):
                 log.info("controllers: the lease was not released and will expire")
@@ -131,19 +131,21 @@ class LeaderElection:
     async def _run_election(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            timer = loop.call_later(_RENEW, self._look.set)
+            timer = loop.call_later(_RENEW_INTERVAL, self._look.set)
             self._look.clear()
             await self._look.wait()
             timer.cancel()
             try:
-                async with asyncio.timeout(_ENDS):  # not wait_for, which in Python 3.11 can swallow a cancellation
+                async with asyncio.timeout(
+                    _RENEW_DEADLINE
+                ):  # not wait_for, which in Python 3.11 can swallow a cancellation
                     await self._renew_lease()
             except (StoreError, APIError, TimeoutError) as error:
                 log.warning("controllers: the lease was not renewed, trying again: %s", error or "no answer in time")
             except Exception as error:
                 log.error("controllers: the lease was not renewed, trying again: %s", trace_error(error))
             failed = self._work.exception() if self._work is not None and self._work.done() else None
-            if self.leading and (failed or loop.time() > self._renewed + _ENDS):
+            if self.leading and (failed or loop.time() > self._renewed + _RENEW_DEADLINE):
                 reason = f"their start failed: {trace_error(failed)}" if failed else "the lease was not renewed"
                 log.warning("controllers: stopped: %s", reason)
                 await self._stop_controllers()
@@ -157,7 +159,7 @@ class LeaderElection:
             self._lease_seen, self._since = revision, now
         holder = (entry.decode().get("spec") or {}).get("holderIdentity") if entry is not None else ""
         if holder == self.name and self.leading:
-            if now < self._renewed + _RENEW / 2:
+            if now < self._renewed + _RENEW_INTERVAL / 2:
                 return  # our own last write
             await self._write_lease(self.name, take=False)
             self._renewed = now
@@ -185,7 +187,7 @@ class LeaderElection:
         if take:
             fence = await self._read_fence()
             operations.append(
-                Operation(_FENCE, StoredValue(holder.encode()), fence.revision if fence is not None else 0)
+                Operation(_FENCE_KEY, StoredValue(holder.encode()), fence.revision if fence is not None else 0)
             )
         elif self.guard is not None:
             operations.append(self.guard)
@@ -201,10 +203,12 @@ class LeaderElection:
             fence = await self._read_fence()
             if fence is None or fence.stored.data != holder.encode():
                 raise _LeaseTaken("another server has taken it since")
-            self.guard = Operation(_FENCE, KEPT, fence.revision)
+            self.guard = Operation(_FENCE_KEY, KEPT, fence.revision)
 
     async def _read_fence(self) -> Record | None:
-        return next((record for record in (await self._api.store.read_range(_FENCE))[0] if record.key == _FENCE), None)
+        return next(
+            (record for record in (await self._api.store.read_range(_FENCE_KEY))[0] if record.key == _FENCE_KEY), None
+        )
 
     def _make_lease(self) -> Object:
         version = self._kind.storage_version

@@ -21,7 +21,7 @@ from podless.runtime.meter import charge
 from podless.verbs.call import API
 
 _MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
-_STEPS = 4  # steps to find the kind of a name
+_NAME_STEPS = 4  # steps to find the kind of a name
 _MANAGER = "kube-controller-manager"  # the manager of a quota's status in a real cluster
 
 
@@ -93,7 +93,7 @@ class QuotaController(KindController):
         """Return the kinds that a quota counts, by their names in it."""
         result = {}
         for name in sorted(hard):
-            charge(_STEPS)
+            charge(_NAME_STEPS)
             if (kind := find_counted_kind(self.api.registry, name)) is not None:
                 result[name] = kind
         return result

@@ -28,9 +28,9 @@ from podless.verbs.call import API
 _MANAGER = "clusterrole-aggregation-controller"  # the manager of aggregated rules in a real cluster
 _ALL_KEY = "all"  # aggregate all roles
 _LATER_KEY = "again"  # the same, later, for cycles of roles
-_LATER = 10.0  # seconds until then
-_SELECTOR = 8  # steps on the meter to parse a selector
-_MAX = 16  # rounds of aggregation before a write is answered, which limits the length of chains
+_LATER_SECONDS = 10.0  # seconds until then
+_SELECTOR_STEPS = 8  # steps on the meter to parse a selector
+_MAX_ROUNDS = 16  # rounds of aggregation before a write is answered, which limits the length of chains
 
 
 class RoleController(Controller):
@@ -73,7 +73,7 @@ class RoleController(Controller):
     async def reconcile(self, key: str) -> None:
         if self._gathered == self._roles.changed and key == _ALL_KEY:
             return
-        for first in (True, *repeat(False, _MAX)):
+        for first in (True, *repeat(False, _MAX_ROUNDS)):
             seen = self._roles.changed
             entries = self._list_roles()
             for entry in entries:
@@ -85,7 +85,7 @@ class RoleController(Controller):
                 self._gathered = seen
                 return
         self._gathered = self._roles.changed  # a cycle may never settle, so do not wait for it
-        self.queue.add(_LATER_KEY, _LATER)
+        self.queue.add(_LATER_KEY, _LATER_SECONDS)
 
     def _list_roles(self) -> Sequence[Entry]:
         return self._roles.entries_under(self._roles.prefix)[0]
@@ -129,7 +129,7 @@ def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
         if rule is not None:
             compiled = []
             for selector in rule.get("clusterRoleSelectors") or ():
-                charge(_SELECTOR)
+                charge(_SELECTOR_STEPS)
                 compiled.append(selectors.from_object(selector))
         entry.forms["gathers"] = compiled
     default: list[LabelSelector] | None = entry.forms["gathers"]

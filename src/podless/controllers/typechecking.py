@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Named = tuple[str, str, str]  # group, version, kind
 
-_MAX = 10  # maximum kinds to check a policy against
+_MAX_KINDS = 10  # maximum kinds to check a policy against
 
 
 class PolicyTypeChecking(KindController):
@@ -91,7 +91,7 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
             for kind, version in _served_kinds(registry, *resource_path):
                 result[kind.group, version.name, kind.kind] = kind, version
                 count += 1
-                if count == _MAX:
+                if count == _MAX_KINDS:
                     return result
     return result
 
@@ -137,7 +137,7 @@ def _declared_type(kind: Kind, version: Version) -> Declared:
 
 
 _RECURSIVE: Schema = {"type": "object"}  # in place of a recursive reference
-_EITHER = "int-or-string"
+_INT_OR_STRING = "int-or-string"
 
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:
@@ -175,7 +175,7 @@ def _inline_references(schema: Schema, components: Mapping[str, Schema], parents
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), dict):
             result[key] = _inline_references(result[key], components, parents)
-    if result.get("format") == _EITHER:
+    if result.get("format") == _INT_OR_STRING:
         result["x-kubernetes-int-or-string"] = True
     elif name is not None and "oneOf" in result:
         result["type"] = "string"  # a quantity

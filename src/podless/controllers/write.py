@@ -29,7 +29,7 @@ from podless.verbs.storage import AttemptOutcome, Next
 Change = Callable[[Object], Object]
 
 SELF = "kube-apiserver"  # the field manager of what kube-apiserver writes itself
-_TOGETHER = 256  # concurrent deletes; they share commits
+_CONCURRENT_DELETES = 256  # concurrent deletes; they share commits
 
 
 class ConstantObject(NamedTuple):
@@ -239,8 +239,10 @@ async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
         with suppress(NotFound):
             await remove_object(api, call, options)
 
-    for start in range(0, len(entries), _TOGETHER):
-        deleted = await asyncio.gather(*map(delete_entry, entries[start : start + _TOGETHER]), return_exceptions=True)
+    for start in range(0, len(entries), _CONCURRENT_DELETES):
+        deleted = await asyncio.gather(
+            *map(delete_entry, entries[start : start + _CONCURRENT_DELETES]), return_exceptions=True
+        )
         failed += [error for error in deleted if error is not None]
     if failed:
         raise failed[0]

@@ -20,8 +20,8 @@ from podless.store.keys import OWN, ResourceKeys, StoredValue, encode_foreign
 _VERSIONS = ("audit.k8s.io/v1",)
 _WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}
 _DELETE_COLLECTION = "deletecollection"
-_DIGITS = 18  # maximum digits of a resourceVersion
-_MANAGER = 128  # maximum characters of a field manager
+_MAX_DIGITS = 18  # maximum digits of a resourceVersion
+_MAX_MANAGER = 128  # maximum characters of a field manager
 
 
 class BadEvent(Exception):
@@ -136,7 +136,7 @@ def _read_revision(metadata: Object) -> int:
     text = _read_text(metadata, "resourceVersion")
     if not text:
         return 0
-    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
+    if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
         raise BadEvent(f"resourceVersion {text[:40]!r} is not a number")
     return int(text)
 
@@ -159,7 +159,7 @@ def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Autho
     manager = (query.get("fieldManager") or [""])[0]
     if not manager and verb in ("create", "update", "patch"):
         manager = agent.partition("/")[0]  # as kube-apiserver derives it
-    names = (impersonated or user, user if impersonated else "", verb, subresource, manager[:_MANAGER], agent)
+    names = (impersonated or user, user if impersonated else "", verb, subresource, manager[:_MAX_MANAGER], agent)
     return Author(*names, read_audit_id(_read_text(event, "auditID")))
 
 

@@ -26,7 +26,7 @@ else:
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CREATE, UPDATE, DELETE = "create", "update", "delete"
-_DECODED = 64  # bytes that count as one step
+_STEP_BYTES = 64  # bytes that count as one step
 _PATHS_SHOWN = 3  # changed paths in a summary
 
 
@@ -76,7 +76,7 @@ async def find_replaced(log: ChangeLog, written: LoggedWrite) -> Record | None:
 
 def decode_state(stored: StoredValue, revision: int) -> Object:
     """Return the object that was stored."""
-    charge(len(stored.data) // _DECODED)
+    charge(len(stored.data) // _STEP_BYTES)
     obj: Object = orjson.loads(stored.with_revision(revision))
     return obj
 

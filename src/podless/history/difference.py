@@ -18,7 +18,7 @@ _KEYS = (
     "manager",
 )  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-_COMPARED = 64  # bytes of JSON that count as one step
+_STEP_BYTES = 64  # bytes of JSON that count as one step
 Step = str | int | tuple[str, Any]  # a field, a list index, or (key, value) of an identified item
 
 
@@ -108,7 +108,7 @@ def is_same(before: Any, after: Any) -> bool:
     if not isinstance(before, dict | list):
         return bool(before == after)
     encoded = serializer.encode_sorted(before)
-    charge(len(encoded) // _COMPARED)
+    charge(len(encoded) // _STEP_BYTES)
     return encoded == serializer.encode_sorted(after)
 
 

@@ -17,9 +17,9 @@ from podless.runtime.jsonobject import Object
 from podless.store import StoredValue, keys
 from podless.store.contract import ChangeLog, LoggedWrite
 
-_BATCH = 100  # changes in one read
-_BYTES = 8 << 20  # bytes of states and fields of the changes of one page
-_FIELD = 400  # bytes of a changed field in memory
+_BATCH_CHANGES = 100  # changes in one read
+_PAGE_BYTES = 8 << 20  # bytes of states and fields of the changes of one page
+_FIELD_BYTES = 400  # bytes of a changed field in memory
 _CHANGES_PER_SLICE = 20  # changes that are rendered at a time; each decodes two states
 
 
@@ -80,8 +80,8 @@ class HistoryReader:
                 change = await self._show_change(user, written, changed_object, state=states)
                 if matches is None or matches(change):
                     changes_found.append(change)
-                    size += _size_of(written.stored) + _FIELD * len(change.get("fields", ()))
-                if len(changes_found) >= limit or size > _BYTES:
+                    size += _size_of(written.stored) + _FIELD_BYTES * len(change.get("fields", ()))
+                if len(changes_found) >= limit or size > _PAGE_BYTES:
                     return HistoryPage(changes_found, written.sequence)
                 if number % _CHANGES_PER_SLICE == 0:
                     await asyncio.sleep(0)
@@ -153,8 +153,8 @@ class HistoryReader:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._list_prefixes(scope)
         if scope.name and self._is_whole(scope):
-            return link_changes(await self._log.read_key(prefixes[0] + scope.name, before, after, _BATCH))
-        return link_changes(await self._log.read_under(prefixes, before, after, _BATCH))
+            return link_changes(await self._log.read_key(prefixes[0] + scope.name, before, after, _BATCH_CHANGES))
+        return link_changes(await self._log.read_under(prefixes, before, after, _BATCH_CHANGES))
 
     def _is_whole(self, scope: HistoryScope) -> bool:
         """Return whether a scope with a name determines one key."""

@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 Paint = Callable[[str, str], str]  # returns a text in a colour, given the ANSI code
 ACTIONS = {"create": "32", "update": "33", "delete": "31"}
-_VALUE = 200  # maximum characters of a value in one line
+_MAX_VALUE = 200  # maximum characters of a value in one line
 
 
 def leave_plain(text: str, colour: str) -> str:
@@ -60,4 +60,4 @@ def format_fields(fields: Iterable[Object], paint: Paint = leave_plain) -> Itera
 def format_value(value: Any) -> str:
     """Return a value as JSON, shortened if it is long."""
     text = orjson.dumps(value).decode()
-    return text if len(text) <= _VALUE else f"{text[:_VALUE]}... ({len(text)} characters)"
+    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}... ({len(text)} characters)"

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 CAN_KEEP = sys.platform == "linux"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1  # PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG of linux/prctl.h
-_ROUNDS = 1000  # maximum searches for processes that a worker has left behind
-_BREAK = 0.005  # seconds between two searches
+_MAX_SEARCHES = 1000  # maximum searches for processes that a worker has left behind
+_SEARCH_DELAY = 0.005  # seconds between two searches
 
 
 def become_keeper(descriptor: int) -> None:
@@ -77,7 +77,7 @@ def _reap_children() -> Iterator[int]:
 
 def _end_children() -> None:
     """Kill all children. Their children become children of this process in turn."""
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_SEARCHES):
         for _ in _reap_children():
             pass
         children = [*_find_children()]
@@ -86,7 +86,7 @@ def _end_children() -> None:
         for child in children:
             with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)
-        time.sleep(_BREAK)
+        time.sleep(_SEARCH_DELAY)
 
 
 def _find_children() -> Iterator[int]:

@@ -21,13 +21,13 @@ MAX_CALLS = 32  # maximum calls of a worker
 DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on which the event loop has started to read
 # The thread polls for the answer of an awake worker, because sleeping and waking costs 60 to 100 us: the caches are
 # cold then. Polling is useless if both run on the same processor.
-_SPUN = 0.00003  # maximum seconds of polling
+_POLL_SECONDS = 0.00003  # maximum seconds of polling
 # maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
 _MAX_VAIN = 32
 _QUICK_ANSWER = 0.0005  # seconds from question to answer; faster hooks earn credit
 _MAX_QUESTION = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
 _MIN_TIMEOUT = 1.0  # minimum seconds of the timeout of such a question
-_MISSED = 0.002  # seconds that a missing answer costs
+_MISS_COST = 0.002  # seconds that a missing answer costs
 _MIN_CREDIT, _MAX_CREDIT = 0.001, 0.01  # initial and maximum credit in seconds
 # seconds for which a hook without credit is awaited; doubled each time, up to the maximum
 _PAUSE, _MAX_PAUSE = 0.05, 60.0
@@ -69,7 +69,7 @@ class DeclaredHook:
         if answered and seconds < _QUICK_ANSWER and self.credit >= _MAX_CREDIT and self.pause <= _PAUSE:
             return  # the most frequent case
         # limited to WAIT: a longer time only shows that the machine was busy
-        self.credit += _QUICK_ANSWER - (min(seconds, WAIT) if answered else _MISSED)
+        self.credit += _QUICK_ANSWER - (min(seconds, WAIT) if answered else _MISS_COST)
         if self.credit < 0:
             self.credit = _MIN_CREDIT
             self.awaited_until = now + self.pause
@@ -251,7 +251,7 @@ class Peer(asyncio.Protocol):
         assert poll is not None
         readable = poll.poll(0)
         if not readable and self._awake and not self._vain:
-            spin_until = now + _SPUN
+            spin_until = now + _POLL_SECONDS
             while not readable and time.monotonic() < spin_until:
                 readable = poll.poll(0)
             if not readable:
@@ -260,7 +260,7 @@ class Peer(asyncio.Protocol):
             self._vain -= 1
         if not readable and (time.monotonic() >= until or not poll.poll(1)):
             return b""
-        if self._next_vain and time.monotonic() - now < _SPUN:  # polling was, or would have been, useful
+        if self._next_vain and time.monotonic() - now < _POLL_SECONDS:  # polling was, or would have been, useful
             self._vain = self._next_vain = 0
         return self._read_socket()
 

@@ -30,10 +30,10 @@ _HOOKS_FOLDER = str(Path(__file__).parent)
 MAX_WORKERS = 4  # maximum workers
 _MAX_THREADS = 8  # maximum worker threads of this process, with abandoned ones
 _MAX_QUEUED = 1000  # maximum queued calls
-_PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
+_GROWTH_DELAY = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
 _MAX_LOST = 3  # maximum workers that may end with a call before it fails
-_CANCEL = 1.0  # seconds for a cancelled coroutine to end
-_LOAD = 60.0  # timeout of loading hooks in seconds
+_CANCEL_TIMEOUT = 1.0  # seconds for a cancelled coroutine to end
+_LOAD_TIMEOUT = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
 _TIMER_TOLERANCE = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
 _RESTART_DELAY = 1.0  # seconds until a worker that failed to start is started again
@@ -210,7 +210,7 @@ class WorkerPool:
         """Check soon whether calls wait too long behind each other."""
         if peer.relief is None and peer.in_turn:
             relieve, slow = self._relieve_worker, peer.functions[0]
-            peer.relief = asyncio.get_running_loop().call_later(_PATIENCE, relieve, peer, slow)
+            peer.relief = asyncio.get_running_loop().call_later(_GROWTH_DELAY, relieve, peer, slow)
 
     def _relieve_worker(self, peer: Peer, slow: HookCall) -> None:
         """Send calls to other workers, too, if a worker has not answered one of several calls.
@@ -261,7 +261,7 @@ class WorkerPool:
             best.add_call(call)
         else:
             self._queue.append(call)
-            self._ask_for_more(0.0 if not self._peers else _PATIENCE)
+            self._ask_for_more(0.0 if not self._peers else _GROWTH_DELAY)
         return best
 
     def _ask_for_more(self, delay: float) -> None:
@@ -287,7 +287,7 @@ class WorkerPool:
         else:
             self._starting = None
             if self._queue:
-                self._ask_for_more(_PATIENCE)
+                self._ask_for_more(_GROWTH_DELAY)
 
     def _fail_waiting(self, reason: str) -> None:
         while self._queue:
@@ -308,11 +308,11 @@ class WorkerPool:
             lambda: Peer(server_end, kill, self._handle_answer, self._handle_loss), sock=server_end
         )
         try:
-            async with asyncio.timeout(_LOAD):
+            async with asyncio.timeout(_LOAD_TIMEOUT):
                 greeting = await asyncio.shield(peer.greeting)
         except TimeoutError:
             peer.end_worker()
-            raise LoadFailed(f"{self._source_names}: not loaded within {_LOAD:.0f} s") from None
+            raise LoadFailed(f"{self._source_names}: not loaded within {_LOAD_TIMEOUT:.0f} s") from None
         if not greeting or greeting[0] == FAILED:
             peer.end_worker()
             raise LoadFailed(
@@ -433,7 +433,7 @@ class WorkerPool:
         elif call.is_async:
             peer.isolate_call(call)
             peer.cancel_call(call.number)
-            asyncio.get_running_loop().call_later(_CANCEL, self._end_uncancelled, peer, call.number)
+            asyncio.get_running_loop().call_later(_CANCEL_TIMEOUT, self._end_uncancelled, peer, call.number)
         else:
             log.error("hooks: ended a worker: a hook did not answer within its timeout of %g s", call.seconds)
             peer.end_worker()

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from podless.hooks.keeper import CAN_KEEP
 
-_START = (
+_START_CODE = (
     "import sys; sys.path[:] = {path!r}; from podless.hooks.keeper import become_keeper; become_keeper({descriptor}); "
     "from podless.hooks.worker import main; main({descriptor}, {sources!r})"
 )
-_PATIENCE = 10.0  # seconds for the keeper to end
+_EXIT_TIMEOUT = 10.0  # seconds for the keeper to end
 
 
 class WorkerProcess:
@@ -40,7 +40,7 @@ class WorkerProcess:
     def clean_up(self) -> None:
         """Wait for the end of the process, after `kill`."""
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(_EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -49,7 +49,7 @@ class WorkerProcess:
 def start_worker(worker_end: socket.socket, sources: Sequence[str]) -> WorkerProcess:
     """Start a process that loads hooks and communicates over a socket, whose end is closed here. Raises OSError."""
     with worker_end:
-        start = _START.format(path=sys.path, descriptor=worker_end.fileno(), sources=list(sources))
+        start = _START_CODE.format(path=sys.path, descriptor=worker_end.fileno(), sources=list(sources))
         process = subprocess.Popen(
             [sys.executable, "-c", start],
             bufsize=0,

@@ -31,7 +31,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.system import count_processors
 
 _MAX_MEMORY = 2 << 30  # maximum memory of a worker process in bytes
-_CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
+_CONTENTION = 0.00005  # seconds of another process on this processor, after which polling is wasteful
 # first and maximum seconds without polling after that, doubled each time; once in several questions is no reason
 _PAUSE, _MAX_PAUSE = 0.001, 0.256
 # seconds of work whose answers are sent together, because each write may have to wake the server
@@ -72,7 +72,7 @@ class Polling:
         before = time.monotonic()
         os.sched_yield()
         now = time.monotonic()
-        if now - before > _CONTENDED:
+        if now - before > _CONTENTION:
             pause, self._pause = self._pause, min(self._pause * 2 or _PAUSE, _MAX_PAUSE)
             self._paused_until = now + pause
             return False

@@ -22,9 +22,9 @@ FORMAT = 1
 RESTORING = f"{OWN}restoring"  # exists while a restore is in progress
 _PAGE = 100  # maximum records of a page
 # maximum records of one commit: etcd allows 128 operations, and each record comes with an entry of the history log
-_WRITTEN = 60
-_BYTES = 1 << 20  # approximate maximum bytes of these records
-_TOGETHER = 16  # concurrent commits
+_COMMIT_RECORDS = 60
+_COMMIT_BYTES = 1 << 20  # approximate maximum bytes of these records
+_CONCURRENT_COMMITS = 16  # concurrent commits
 _FIRST_RECORDS = 8  # records that are read first, to estimate how many fit into a page
 
 
@@ -77,7 +77,7 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
         lines += [encode_line(record) for record in records if record.key != RESTORING]
         read += limit
         size = sum(map(len, lines))
-        limit = min(_PAGE - read, (_BYTES - size) * read // max(size, 1))
+        limit = min(_PAGE - read, (_COMMIT_BYTES - size) * read // max(size, 1))
         if limit <= 0 or not after:
             return b"".join(lines), after
 
@@ -159,8 +159,8 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
         say(f"restored {written} records")
     present.pop(RESTORING)
     deletes = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
-    for start in range(0, len(deletes), _WRITTEN):
-        await _commit_batch(store, deletes[start : start + _WRITTEN])
+    for start in range(0, len(deletes), _COMMIT_RECORDS):
+        await _commit_batch(store, deletes[start : start + _COMMIT_RECORDS])
     await unmark_restoring(store)
     await store.advance_revision(await store.read_revision())
     return written
@@ -171,7 +171,7 @@ def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operatio
     batch, size = list[Operation](), 0
     for operation in operations:
         size_of_data = len(operation.stored.data) if operation.stored is not None else 0
-        if batch and (len(batch) == _WRITTEN or size + size_of_data > _BYTES):
+        if batch and (len(batch) == _COMMIT_RECORDS or size + size_of_data > _COMMIT_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(operation)
@@ -183,8 +183,8 @@ def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operatio
 async def _commit_batch(store: Store, batch: list[Operation]) -> None:
     commits = [batch] if store.atomic else [[item] for item in batch]
     try:
-        for start in range(0, len(commits), _TOGETHER):
-            await asyncio.gather(*map(store.commit, commits[start : start + _TOGETHER]))
+        for start in range(0, len(commits), _CONCURRENT_COMMITS):
+            await asyncio.gather(*map(store.commit, commits[start : start + _CONCURRENT_COMMITS]))
     except ValueTooLarge as error:
         key, stored, *_ = max(batch, key=lambda item: len(item.stored.data) if item.stored is not None else 0)
         size = len(stored.data) if stored is not None else 0

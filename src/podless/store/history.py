@@ -16,14 +16,14 @@ from podless.runtime.dataclass import dataclass
 from podless.runtime.option import parse_duration, parse_number, parse_size
 from podless.store import keys
 
-_STEPS = 32  # number of steps in which the history within the bounds is forgotten, approximately
-_STEP = 500  # maximum revisions that one step forgets
+_SPANS = 32  # number of steps in which the history within the bounds is forgotten, approximately
+_MAX_STEP = 500  # maximum revisions that one step forgets
 _LEVEL = 1  # zlib's level; at level 6 states were 4% smaller and took twice as long
-_UNMATCHED = 262  # bytes at the start of zlib's window in which it finds no matches
+_UNMATCHED_BYTES = 262  # bytes at the start of zlib's window in which it finds no matches
 _NARROWEST, _WIDEST = 9, 15  # log2 of the window size
 # zlib allocates, clears and frees its tables for each state. With default sizes (15 and 8) the C library returned the
 # memory to the system each time, and a state of 750 bytes took up to six times as long.
-_SMALL, _LARGE = 5, 6  # memLevel for values below 4 KiB, and for longer ones
+_SMALL_MEMORY, _LARGE_MEMORY = 5, 6  # memLevel for values below 4 KiB, and for longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,9 @@ class History:
         self._spans: deque[_WriteSpan] = deque()
         self.size = 0
         # of one span
-        self._revisions = max(1, min(_STEP, limits.count // _STEPS))
-        self._bytes = limits.size // _STEPS
-        self._seconds = limits.age / _STEPS
+        self._revisions = max(1, min(_MAX_STEP, limits.count // _SPANS))
+        self._bytes = limits.size // _SPANS
+        self._seconds = limits.age / _SPANS
 
     def note_writes(self, revision: int, replaced: int, at: int) -> bool:
         """Count writes up to a revision, and the bytes that they replaced.
@@ -182,11 +182,11 @@ class History:
         count, max_size, age = keep.count * times, keep.size * times, keep.age * times
         for span in self._spans:
             is_due = newest - span.last >= count or size > max_size or now - span.at > age
-            if not is_due or (due and span.last - self._spans[0].first > _STEP):
+            if not is_due or (due and span.last - self._spans[0].first > _MAX_STEP):
                 break
             due = span.last
             size -= span.size
-            if (self.size - size) * _STEPS > keep.size:
+            if (self.size - size) * _SPANS > keep.size:
                 break
         return due
 
@@ -203,8 +203,8 @@ class History:
 
 def pack_value(value: bytes, like: bytes = b"") -> bytes:
     """Return a value compressed. like: a similar value, which is then needed to read it; b"" for none."""
-    bits = (max(len(value), len(like)) + _UNMATCHED).bit_length()
-    window, memory = -max(_NARROWEST, min(bits, _WIDEST)), _SMALL if bits <= 12 else _LARGE
+    bits = (max(len(value), len(like)) + _UNMATCHED_BYTES).bit_length()
+    window, memory = -max(_NARROWEST, min(bits, _WIDEST)), _SMALL_MEMORY if bits <= 12 else _LARGE_MEMORY
     if like:
         work = zlib.compressobj(_LEVEL, zlib.DEFLATED, window, memory, zlib.Z_DEFAULT_STRATEGY, like)
     else:

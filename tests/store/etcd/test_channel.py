@@ -198,7 +198,7 @@ async def test_a_peer_that_never_greets_is_no_peer(connect: Connect) -> None:
 
 
 async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("_LOOK", 0.02), ("_PING_AFTER", 0.1), ("_PING_TIMEOUT", 0.3)):
+    for name, seconds in (("_CHECK_INTERVAL", 0.02), ("_PING_AFTER", 0.1), ("_PING_TIMEOUT", 0.3)):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
     call = channel.begin_call("/a", b"")
@@ -209,7 +209,12 @@ async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pyte
 
 
 async def test_a_peer_that_answers_pings_may_take_its_time(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("_LOOK", 0.02), ("_PING_AFTER", 0.1), ("_PING_TIMEOUT", 60.0), ("_IDLE", 0.2)):
+    for name, seconds in (
+        ("_CHECK_INTERVAL", 0.02),
+        ("_PING_AFTER", 0.1),
+        ("_PING_TIMEOUT", 60.0),
+        ("_IDLE_PING", 0.2),
+    ):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
     call = channel.begin_call("/a", b"")
@@ -246,7 +251,7 @@ async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: byte
 
 
 async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc, "_LOOK", 0.02)
+    monkeypatch.setattr(rpc, "_CHECK_INTERVAL", 0.02)
     channel, peer = await greeted(connect)
     call, other = channel.begin_call("/a", b""), channel.begin_call("/a", b"")
     told: list[bytes | ChannelError] = []

@@ -47,7 +47,7 @@ async def make(etcd: str, prefix: str) -> AsyncIterator[Make]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """All times are a tenth of what they are."""
-    for name in ("_RENEW", "_TRUSTED", "_KEY_EXPIRES", "_SHARING_INTERVAL", "_SHARING_EXPIRES"):
+    for name in ("_RENEW_INTERVAL", "_TRUST_SECONDS", "_KEY_EXPIRES", "_SHARING_INTERVAL", "_SHARING_EXPIRES"):
         monkeypatch.setattr(exclusive, name, getattr(exclusive, name) / 10)
 
 

@@ -77,7 +77,7 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
         return True
 
     monkeypatch.setattr(store._client, "send_request", begin)
-    monkeypatch.setattr(client, "_PATIENCE", 0.01)
+    monkeypatch.setattr(client, "_CALL_TIMEOUT", 0.01)
     with pytest.raises(StoreTimeout):
         await store.read_revision()
 

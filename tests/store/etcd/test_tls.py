@@ -94,7 +94,7 @@ async def test_files_that_are_no_good_leave_the_connection_that_there_is(member:
 async def test_who_is_not_trusted_is_said_so(
     member: Member, folder: Path, tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "_PATIENCE", 0.5)
+    monkeypatch.setattr(client, "_CALL_TIMEOUT", 0.5)
     renew(tmp_path / "others")
     store = made(member, folder if fault == "no certificate" else tmp_path / "others", certificate=False)
     with pytest.raises(StoreUnreachable):

@@ -15,7 +15,7 @@ import pytest
 from podless.store.sqlite import SQLiteStore, checkpoints, window
 from tests.store.contract import put
 
-_LARGE = b"x" * 4096 * checkpoints._PAGES  # enough for a checkpoint to begin
+_LARGE = b"x" * 4096 * checkpoints._CHECKPOINT_PAGES  # enough for a checkpoint to begin
 
 
 class Gate:
@@ -144,11 +144,11 @@ async def test_commits_wait_only_when_checkpoints_are_short_or_repeated(
 ) -> None:
     gate = Gate(store, monkeypatch, took=10.0)
     await put(store, "/g/r/a", _LARGE)
-    for number in range(1, checkpoints._MAX + 1):
+    for number in range(1, checkpoints._MAX_TRIES + 1):
         await gate.begun(number)
         await put(store, f"/g/r/{number}", b"1")
         gate.let_go()
-    await gate.begun(checkpoints._MAX + 1)
+    await gate.begun(checkpoints._MAX_TRIES + 1)
     waiting = asyncio.ensure_future(put(store, "/g/r/b", b"1"))
     await turn_loop()
     assert not waiting.done()

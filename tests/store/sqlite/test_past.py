@@ -134,7 +134,10 @@ def test_what_is_kept_is_right_whatever_the_bounds(
         Keep(age=1e9, size=1 << 40, count=most),
         {"/core/leases/": None if own is None else Keep(age=1e9, size=1 << 40, count=own)},
     )
-    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple("podless.store.sqlite.past", _STEP=2, _PERIOD=0):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.multiple("podless.store.sqlite.past", _STEP_ROWS=2, _CHECK_INTERVAL=0),
+    ):
         asyncio.run(run(steps, bounds, Path(folder), complete=False))
 
 

@@ -96,7 +96,7 @@ async def test_history_is_bounded() -> None:
 async def test_history_is_forgotten_after_a_burst_of_writes_or_at_twice_its_bounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("podless.store.sqlite.window._LOOK", 3600.0)
+    monkeypatch.setattr("podless.store.sqlite.window._RATE_PERIOD", 3600.0)
     monkeypatch.setattr("podless.store.sqlite.window._PAUSE_RATIO", 1e9)  # the test takes each step itself
     store = SQLiteStore(keep=Keep(count=100))
     await store.open()
@@ -189,7 +189,7 @@ async def test_writes_that_wait_together_are_one_transaction() -> None:
 
 async def test_writes_wait_while_each_iteration_brings_more_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     for seconds, batches in ((60.0, 1), (0.0, 4)):
-        monkeypatch.setattr("podless.store.sqlite.store._TOGETHER_FOR", seconds)
+        monkeypatch.setattr("podless.store.sqlite.store._MAX_COMMIT_DELAY", seconds)
         store = SQLiteStore()
         await store.open()
         follower = Follower(store, "/g/", 0)

@@ -66,7 +66,7 @@ async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None
         await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], delete_options, _JSON))
 
 
-_MAX_SAID = 1024  # maximum bytes of an event's message
+_MAX_MESSAGE = 1024  # maximum bytes of an event's message
 
 
 async def record_event(
@@ -79,7 +79,7 @@ async def record_event(
     metadata, now, repeated = obj["metadata"], clock.now(), reason if warning else f"{reason} {message}"
     digest = hashlib.sha256(f"{metadata['uid']} {repeated}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
-    message = message.encode()[:_MAX_SAID].decode(errors="ignore")
+    message = message.encode()[:_MAX_MESSAGE].decode(errors="ignore")
     reference = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
     reference |= {key: metadata[key] for key in ("namespace", "name", "uid", "resourceVersion") if key in metadata}
     with suppress(APIError):

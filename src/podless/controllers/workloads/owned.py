@@ -22,8 +22,8 @@ from podless.verbs.call import API
 
 MAX_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
 _RETRY_DELAY = 5.0  # seconds until a rejected create is retried
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_LENGTH = 10
+_HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_HASH_LENGTH = 10
 
 
 class CreationFailed(Exception):
@@ -246,7 +246,7 @@ def hash_template(template: dict[str, Any]) -> str:
     """Return a hash, equal for equal templates, of digits and consonants, so that it contains no words."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     result = ""
-    for _ in range(_LENGTH):
-        number, letter = divmod(number, len(_LETTERS))
-        result += _LETTERS[letter]
+    for _ in range(_HASH_LENGTH):
+        number, letter = divmod(number, len(_HASH_LETTERS))
+        result += _HASH_LETTERS[letter]
     return result

@@ -12,8 +12,8 @@ from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 
-_AT_ONCE = 64  # concurrent requests
-_BURST = 500  # pods created in one reconciliation, as in the real controller
+_CONCURRENT_CREATES = 64  # concurrent requests
+_BURST_REPLICAS = 500  # pods created in one reconciliation, as in the real controller
 _FAILURE = "ReplicaFailure"
 
 
@@ -29,7 +29,7 @@ class ReplicaSetController(OwnerController):
         active = [pod for pod in pods_made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
-        failure = await self._create_pods(obj, pod, min(missing, _BURST))
+        failure = await self._create_pods(obj, pod, min(missing, _BURST_REPLICAS))
         if missing < 0:
             active.sort(key=lambda surplus_pod: surplus_pod["metadata"].get("creationTimestamp") or "")
             active.sort(key=pods.is_ready, reverse=True)
@@ -42,8 +42,8 @@ class ReplicaSetController(OwnerController):
 
     async def _create_pods(self, obj: Object, pod: Object, missing: int) -> str:
         """Create this many pods; stop at the first rejection. Returns its reason, or ""."""
-        for start in range(0, missing, _AT_ONCE):
-            creations = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
+        for start in range(0, missing, _CONCURRENT_CREATES):
+            creations = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _CONCURRENT_CREATES)))
             for outcome in await asyncio.gather(*creations, return_exceptions=True):
                 if isinstance(outcome, CreationFailed):
                     return str(outcome)

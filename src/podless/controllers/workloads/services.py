@@ -23,9 +23,9 @@ _SERVICE = "kubernetes.io/service-name"
 _HEADLESS, _ZONE = "service.kubernetes.io/headless", "topology.kubernetes.io/zone"
 _OF_ENDPOINTS = "endpoints.kubernetes.io/managed-by"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
-_SLICES = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
-_MAX = 1000  # maximum addresses
-_DECODE = 16  # steps of decoding a pod
+_SLICE_CONTROLLER = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
+_MAX_ADDRESSES = 1000  # maximum addresses
+_DECODE_STEPS = 16  # steps of decoding a pod
 _Target = tuple[str | int | None, str]
 
 
@@ -124,12 +124,12 @@ def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:
     """Return the pods that a Service selects, that have an IPv4 address and have not finished."""
     selector, selected = service["spec"]["selector"], []
     for entry in entries:
-        charge(_DECODE)
+        charge(_DECODE_STEPS)
         pod = entry.decode()
         labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
         if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
             selected.append(pod)
-    return sorted(selected, key=lambda pod: str(pod["metadata"]["name"]))[:_MAX]
+    return sorted(selected, key=lambda pod: str(pod["metadata"]["name"]))[:_MAX_ADDRESSES]
 
 
 def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
@@ -215,7 +215,7 @@ def _make_slice(service: Object, number: int, group: _PortGroup, nodes: WatchCac
     metadata, unready = service["metadata"], bool(service["spec"].get("publishNotReadyAddresses"))
     ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
     ref |= {"controller": True, "blockOwnerDeletion": True}
-    labels = {**_endpoint_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
+    labels = {**_endpoint_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICE_CONTROLLER}
     head = {"name": _slice_name(service, number), "namespace": metadata["namespace"], "labels": labels}
     endpoints: list[Object] = []
     charge(len(group.ports))

@@ -25,15 +25,15 @@ from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import HistoryBounds
 from podless.store.keys import StoredValue
 
-_TOGETHER = 100  # reads in one transaction; etcd allows 128
-_BYTES = 4 << 20  # bytes of entries in one read
+_TXN_READS = 100  # reads in one transaction; etcd allows 128
+_READ_BYTES = 4 << 20  # bytes of entries in one read
 _FIRST_ENTRIES = 8  # entries of unknown size in one read
-_SMALL = 8192  # bytes of an average state; smaller ones are read in larger numbers
-_PLACES = 10  # bits of a sequence number for the position of a change in its commit
-_MAX = (1 << _PLACES) - 1
-_CHAIN = 16  # entries of one object in one read
+_SMALL_STATE = 8192  # bytes of an average state; smaller ones are read in larger numbers
+_POSITION_BITS = 10  # bits of a sequence number for the position of a change in its commit
+_MAX_POSITION = (1 << _POSITION_BITS) - 1
+_CHAIN_ENTRIES = 16  # entries of one object in one read
 _END = 1 << 62
-_CACHED = 20_000  # entries of the last scan that are cached for the next page
+_CACHED_ENTRIES = 20_000  # entries of the last scan that are cached for the next page
 
 
 class _EntryScan(NamedTuple):
@@ -115,7 +115,7 @@ class EtcdChangeLog(ChangeLog):
                 entries += [item async for item in scan_entries(self._client, self._layout, start, end)]
             entries.sort(key=lambda item: item.sort_key, reverse=True)
             scan = _EntryScan(tuple(prefixes), _sequence_number(entries[0]) if entries else 0, entries)
-            self._scan = scan if len(entries) <= _CACHED else None
+            self._scan = scan if len(entries) <= _CACHED_ENTRIES else None
         selected: list[FoundEntry] = []
         for item in scan.entries:
             if _sequence_number(item) <= after or len(selected) >= limit:
@@ -142,7 +142,7 @@ class EtcdChangeLog(ChangeLog):
         return horizons.since if revision == horizons.default else 0
 
     async def find_sequence(self, revision: int) -> int:
-        return revision << _PLACES | _MAX
+        return revision << _POSITION_BITS | _MAX_POSITION
 
     async def list_resources(self) -> list[str]:
         entries = scan_entries(self._client, self._layout, *self._layout.range_under(keys.ALL))
@@ -158,7 +158,7 @@ class EtcdChangeLog(ChangeLog):
         are small.
         """
         writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FIRST_ENTRIES
-        while offset < len(entries) and size <= _BYTES:
+        while offset < len(entries) and size <= _READ_BYTES:
             described = await self._describe_some(entries[offset : offset + batch], newer)
             writes += described
             offset += batch
@@ -167,7 +167,7 @@ class EtcdChangeLog(ChangeLog):
                 for write in described
             )
             size += now
-            batch = batch * 2 if now <= batch * _SMALL else _FIRST_ENTRIES
+            batch = batch * 2 if now <= batch * _SMALL_STATE else _FIRST_ENTRIES
         return writes
 
     async def _describe_some(
@@ -227,7 +227,7 @@ class EtcdChangeLog(ChangeLog):
                     key=start,
                     range_end=end,
                     min_mod_revision=revision + 1,
-                    limit=_CHAIN,
+                    limit=_CHAIN_ENTRIES,
                     sort_order=m.ASCEND,
                     sort_target=m.BY_MOD,
                 )
@@ -236,7 +236,7 @@ class EtcdChangeLog(ChangeLog):
             pairs, asking = list(zip(asking, answers[::2], answers[1::2], strict=True)), {}
             for key, entries, present in pairs:
                 later[key] += [pair for kv in entries for pair in self._read_entry(kv)]
-                if len(entries) == _CHAIN and all(found.name.differs for found, _ in later[key]):
+                if len(entries) == _CHAIN_ENTRIES and all(found.name.differs for found, _ in later[key]):
                     asking[key] = entries[-1].mod_revision
                 else:
                     newer[key] = _undo_changes(later[key], read_record(self._objects, present[0]) if present else None)
@@ -249,8 +249,8 @@ class EtcdChangeLog(ChangeLog):
 
     async def _read_ranges(self, questions: Sequence[Any]) -> list[Any]:
         ranges: list[Any] = []
-        for offset in range(0, len(questions), _TOGETHER):
-            requests = [m.Request(request_range=question) for question in questions[offset : offset + _TOGETHER]]
+        for offset in range(0, len(questions), _TXN_READS):
+            requests = [m.Request(request_range=question) for question in questions[offset : offset + _TXN_READS]]
             answer = await self._client.call_etcd("txn", m.TxnRequest(success=requests))
             ranges += [response.response_range.kvs for response in answer.responses]
         return ranges
@@ -304,7 +304,7 @@ def _stored_size(stored: StoredValue | None) -> int:
 
 
 def _sequence_number(entry: FoundEntry) -> int:
-    return entry.revision << _PLACES | min(entry.name.position, _MAX)
+    return entry.revision << _POSITION_BITS | min(entry.name.position, _MAX_POSITION)
 
 
 def _choose_entries(entries: list[FoundEntry], present: Record | None) -> list[FoundEntry]:
@@ -332,7 +332,7 @@ def _group_chains(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEnt
     group: list[list[FoundEntry]] = []
     for chain in chains:
         group.append(chain)
-        if sum(map(len, group)) >= _TOGETHER:
+        if sum(map(len, group)) >= _TXN_READS:
             yield group
             group = []
     if group:

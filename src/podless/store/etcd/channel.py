@@ -28,17 +28,17 @@ _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _GOAWAY, _WINDOW, _CONTINUATION = 0, 
 _ENDS, _ACK, _END_HEADERS, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags of frames
 _TABLE, _PUSH, _STREAMS, _INITIAL, _FRAME = 1, 2, 3, 4, 5  # identifiers of settings
 _REFUSED, _CANCEL = 7, 8  # error codes of a reset stream
-_ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the highest stream number
-_CREDIT = 1 << 24  # bytes read until the peer gets more credit
-_LARGEST = 1 << 30  # maximum bytes of an answer
-_CACHED = 256  # cached header blocks
+_MAX_WINDOW = (1 << 31) - 1  # bytes that a peer may send ahead; also the highest stream number
+_CREDIT_STEP = 1 << 24  # bytes read until the peer gets more credit
+_MAX_ANSWER = 1 << 30  # maximum bytes of an answer
+_CACHED_BLOCKS = 256  # cached header blocks
 _FRAME_SIZE = 1 << 14  # bytes of a frame, if the peer does not allow longer ones
-_OWED = 0.01  # seconds that an acknowledgement waits for data to be sent with it
-_PONG = 0.5  # seconds before a ping is answered; etcd sends its next ping with the answer after that
-_LOOK = 0.5  # seconds between two checks whether the peer still answers
+_ACK_DELAY = 0.01  # seconds that an acknowledgement waits for data to be sent with it
+_PONG_DELAY = 0.5  # seconds before a ping is answered; etcd sends its next ping with the answer after that
+_CHECK_INTERVAL = 0.5  # seconds between two checks whether the peer still answers
 _PING_AFTER = 1.5  # seconds without a byte until a waiting call pings the peer
 _PING_TIMEOUT = 2.0  # seconds without an answer to a ping after which the peer counts as gone
-_IDLE = 6.0  # seconds between pings of an idle connection; etcd rejects more than one in 5
+_IDLE_PING = 6.0  # seconds between pings of an idle connection; etcd rejects more than one in 5
 OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3, 4, 8, 11, 14  # gRPC status codes
 
 
@@ -112,8 +112,8 @@ class Channel(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the client's preface and settings."""
         self._transport = cast(asyncio.Transport, transport)
-        settings = b"".join(_SETTING.pack(*setting) for setting in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
-        room = _make_frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
+        settings = b"".join(_SETTING.pack(*setting) for setting in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _MAX_WINDOW)))
+        room = _make_frame(_WINDOW, 0, 0, _NUMBER.pack(_MAX_WINDOW - 65535))
         self._transport.write(_PREFACE + _make_frame(_SETTINGS, 0, 0, settings) + room)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -136,9 +136,9 @@ class Channel(asyncio.Protocol):
                 if end > size:
                     break
                 if kind == _DATA and self._block is None:  # the most frequent frame
-                    self._take_data(flags, number & _ROOM, data[at + 9 : end])
+                    self._take_data(flags, number & _MAX_WINDOW, data[at + 9 : end])
                 else:
-                    self._write_frame(kind, flags, number & _ROOM, data[at + 9 : end])
+                    self._write_frame(kind, flags, number & _MAX_WINDOW, data[at + 9 : end])
                 at = end
         except (ValueError, IndexError, struct.error, hpack.HPACKError) as error:
             self._end_calls(f"the peer does not speak HTTP/2: {error}")
@@ -158,7 +158,7 @@ class Channel(asyncio.Protocol):
         elif kind == _CONTINUATION:
             self._take_continuation(flags, number, body)
         elif kind == _WINDOW:
-            self._widen_window(number, _NUMBER.unpack(body)[0] & _ROOM)
+            self._widen_window(number, _NUMBER.unpack(body)[0] & _MAX_WINDOW)
         elif kind == _PING:
             self._answer_ping(flags, body)
         elif kind == _SETTINGS:
@@ -169,13 +169,13 @@ class Channel(asyncio.Protocol):
             refusal = ChannelError(UNAVAILABLE, "the call was broken off", unsent=code == _REFUSED)
             self._finish_call(self._calls.get(number), refusal)
         elif kind == _GOAWAY:
-            self._accept_no_more(_NUMBER.unpack_from(body)[0] & _ROOM)
+            self._accept_no_more(_NUMBER.unpack_from(body)[0] & _MAX_WINDOW)
 
     def _take_data(self, flags: int, number: int, body: bytes) -> None:
         self._has_news = True
         size = len(body)
         self._credit += size
-        if self._credit > _CREDIT:
+        if self._credit > _CREDIT_STEP:
             self._send_later(_make_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
             self._credit = 0
         call = self._calls.get(number)
@@ -183,11 +183,11 @@ class Channel(asyncio.Protocol):
             return
         call.parts.append(_strip_padding(flags, body) if flags & _PADDED else body)
         call.size += size
-        if call.size > _LARGEST:
+        if call.size > _MAX_ANSWER:
             raise ValueError("an answer exceeds 1 GiB")
         if call.on_message is not None:
             call.credit += size
-            if call.credit > _CREDIT:
+            if call.credit > _CREDIT_STEP:
                 self._send_later(_make_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
                 call.credit = 0
             _hand_over(call, call.on_message)
@@ -221,12 +221,12 @@ class Channel(asyncio.Protocol):
             return fields
         is_alone, limit = not table.dynamic_entries, table.maxsize
         fields = {bytes(name): bytes(value) for name, value in self._decoder.decode(block, raw=True)}
-        if is_alone and not table.dynamic_entries and limit == table.maxsize and len(self._decoded) < _CACHED:
+        if is_alone and not table.dynamic_entries and limit == table.maxsize and len(self._decoded) < _CACHED_BLOCKS:
             self._decoded[block] = fields
         return fields
 
     def _take_continuation(self, flags: int, number: int, body: bytes) -> None:
-        if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
+        if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT_STEP:
             raise ValueError("an HTTP/2 CONTINUATION frame is out of order")
         before, self._block = self._block, None
         self._take_headers(before[1] | flags & _END_HEADERS, number, before[2] + body)
@@ -244,7 +244,7 @@ class Channel(asyncio.Protocol):
         if flags & _ACK:
             self._ping_pending = False
         else:
-            self.loop.call_later(_PONG, self._queue_bytes, _make_frame(_PING, _ACK, 0, body))
+            self.loop.call_later(_PONG_DELAY, self._queue_bytes, _make_frame(_PING, _ACK, 0, body))
 
     def _take_settings(self, body: bytes) -> None:
         for at in range(0, len(body) - 5, 6):
@@ -285,7 +285,7 @@ class Channel(asyncio.Protocol):
             head = self._heads[path] = encode_headers([*self._fields, (":path", path), *extra_headers])
         call = ChannelCall(self, self._next, self._initial, take, self.loop.create_future())
         self._next += 2
-        if self._next > _ROOM:
+        if self._next > _MAX_WINDOW:
             self.usable = False
         self._calls[call.number] = call
         self.send_message(call, message, ends=take is None, head=_make_frame(_HEADERS, _END_HEADERS, call.number, head))
@@ -364,7 +364,7 @@ class Channel(asyncio.Protocol):
     def _send_later(self, frame: bytes) -> None:
         """Send an acknowledgement with the next data, or soon."""
         if not self._acknowledgements:
-            self.loop.call_later(_OWED, self.flush)
+            self.loop.call_later(_ACK_DELAY, self.flush)
         self._acknowledgements += frame
 
     def _check_calls(self) -> None:
@@ -377,12 +377,12 @@ class Channel(asyncio.Protocol):
             self._end_calls("the peer does not answer")
             return
         busy = any(call.on_message is None for call in self._calls.values()) and self._has_news
-        timeout = _PING_AFTER if busy else _IDLE
+        timeout = _PING_AFTER if busy else _IDLE_PING
         if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + timeout:
             self._last_ping, self._ping_pending, self._has_news = now, True, False
             self._queue_bytes(_make_frame(_PING, 0, 0, bytes(8)))
         if self._transport is not None:
-            self._timer = self.loop.call_later(_LOOK, self._check_calls)
+            self._timer = self.loop.call_later(_CHECK_INTERVAL, self._check_calls)
 
     def close(self) -> None:
         """End the connection at once."""

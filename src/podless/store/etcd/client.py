@@ -19,13 +19,13 @@ from podless.store.etcd.settings import Etcd
 
 log = logging.getLogger("podless")
 
-_TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_PATIENCE = 5.0  # seconds until a call times out
-_SEARCH = 2.0  # seconds in which a reachable member must be found
-_GREETING = 2.0  # seconds to connect to a member
+_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_CALL_TIMEOUT = 5.0  # seconds until a call times out
+_MEMBER_TIMEOUT = 2.0  # seconds in which a reachable member must be found
+_CONNECT_TIMEOUT = 2.0  # seconds to connect to a member
 _RETRY_DELAY = 0.1  # seconds between two attempts
-_OLD = 5.0  # seconds that a replaced connection stays open for its calls
-_PORT = 2379
+_DRAIN_SECONDS = 5.0  # seconds that a replaced connection stays open for its calls
+_DEFAULT_PORT = 2379
 _SERVICES: dict[str, tuple[str, Any]] = {
     "range": ("/etcdserverpb.KV/Range", m.RangeResponse),
     "put": ("/etcdserverpb.KV/Put", m.PutResponse),
@@ -83,7 +83,7 @@ class EtcdClient:
     """Calls one member of the cluster, and another one if that fails. times: durations by call."""
 
     def __init__(self, settings: Etcd) -> None:
-        self.times = {name: Histogram(_TIMES) for name in _SERVICES}
+        self.times = {name: Histogram(_BUCKETS) for name in _SERVICES}
         self._settings = settings
         self._member = 0
         self._channel: Channel | None = None
@@ -142,7 +142,7 @@ class EtcdClient:
         old, self._channel = self._channel, None
         if old is not None:
             old.usable = False
-            self._leaving[old] = asyncio.get_running_loop().call_later(_OLD, self._close_later, old)
+            self._leaving[old] = asyncio.get_running_loop().call_later(_DRAIN_SECONDS, self._close_later, old)
             old.closed.add_done_callback(lambda _: self._remove_old(old))
 
     def _close_later(self, old: Channel) -> None:
@@ -178,11 +178,11 @@ class EtcdClient:
         channel: Channel | None = None
         try:
             context = self._make_context() if settings.secure else None
-            async with asyncio.timeout(_GREETING):
+            async with asyncio.timeout(_CONNECT_TIMEOUT):
                 _, channel = await loop.create_connection(
                     lambda: Channel(url.netloc, secure=settings.secure),
                     url.hostname or "",
-                    url.port or _PORT,
+                    url.port or _DEFAULT_PORT,
                     ssl=context,
                 )
                 await channel.ready
@@ -225,7 +225,7 @@ class EtcdClient:
             callback(outcome)
 
         call = channel.begin_call(_SERVICES[name][0], message)
-        call.on_end, call.deadline = finish_call, began + _PATIENCE
+        call.on_end, call.deadline = finish_call, began + _CALL_TIMEOUT
         channel.flush()
         return True
 
@@ -237,7 +237,7 @@ class EtcdClient:
         """
         loop = asyncio.get_running_loop()
         began = loop.time() if began is None else began
-        until = began + _PATIENCE
+        until = began + _CALL_TIMEOUT
         message = request if isinstance(request, bytes) else request.SerializeToString()
         while True:
             member = self._member
@@ -249,7 +249,7 @@ class EtcdClient:
                     raise refusal from None
                 self._leave_member(member, f"{refusal} ({error.text})")
                 may_retry = name in _READS or error.unsent or isinstance(refusal, _NotForwarded)
-                end = min(until, began + _SEARCH) if error.unsent else until
+                end = min(until, began + _MEMBER_TIMEOUT) if error.unsent else until
                 if not may_retry or loop.time() + _RETRY_DELAY >= end:
                     raise refusal from None
                 await asyncio.sleep(_RETRY_DELAY)

@@ -21,8 +21,8 @@ from podless.store.history import HistoryHolds
 
 log = logging.getLogger("podless")
 
-_KEY = b"compact_rev_key"
-_LOOK = 10.0  # seconds between two checks of certificates and database size
+_COMPACT_KEY = b"compact_rev_key"
+_CHECK_INTERVAL = 10.0  # seconds between two checks of certificates and database size
 
 
 class Compactor:
@@ -59,7 +59,7 @@ class Compactor:
         while True:
             with suppress(StoreError):  # other calls report the error
                 self.size = (await self._client.call_etcd("status", m.StatusRequest())).dbSize
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_CHECK_INTERVAL)
             self._client.reload_certificates()
 
     async def _compact_regularly(self) -> None:
@@ -74,8 +74,8 @@ class Compactor:
         """Update the key, and compact if no other server has updated it. Raises StoreError."""
         if self.holds.count:
             return
-        update = compare_version(_KEY, self._last_version) + put_key(_KEY, b"%d" % self._revision)
-        answer = await self._client.call_etcd("txn", update + read_otherwise(_KEY))
+        update = compare_version(_COMPACT_KEY, self._last_version) + put_key(_COMPACT_KEY, b"%d" % self._revision)
+        answer = await self._client.call_etcd("txn", update + read_otherwise(_COMPACT_KEY))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted

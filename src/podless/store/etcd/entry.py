@@ -31,11 +31,11 @@ from podless.store.history import HistoryBounds, HistoryClock, pack_value, unpac
 from podless.store.keys import StoredValue
 
 StateFinder = Callable[[str, int], Record | None]  # returns the state of a key at a revision, None if it is not known
-_WINDOW = 1 << 15  # bytes of deflate's window
+_DEFLATE_WINDOW = 1 << 15  # bytes of deflate's window
 # multiplier that spreads revisions evenly; else the turns of writers could make all states of an object differences
 _SPREAD = 0x9E3779B1
-_ROOM = 5 << 18  # bytes of object and entry together; etcd accepts requests of 1.5 MiB
-_ROW = 240  # approximate bytes of an entry in etcd, besides its value and the key of its object
+_MAX_REQUEST = 5 << 18  # bytes of object and entry together; etcd accepts requests of 1.5 MiB
+_ENTRY_BYTES = 240  # approximate bytes of an entry in etcd, besides its value and the key of its object
 
 
 class EntryName(NamedTuple):
@@ -141,12 +141,12 @@ def _pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> 
 
     expect: its revision. after: the state that replaces it.
     """
-    if after is not None and expect * _SPREAD >> 16 & 7 and len(after.data) <= _WINDOW:
+    if after is not None and expect * _SPREAD >> 16 & 7 and len(after.data) <= _DEFLATE_WINDOW:
         packed = pack_value(before.data, after.data)
         if len(packed) * 2 < len(before.data):
             return packed, True
     packed = pack_value(before.data)
-    return packed if len(packed) + (len(after.data) if after is not None else 0) < _ROOM else b"", False
+    return packed if len(packed) + (len(after.data) if after is not None else 0) < _MAX_REQUEST else b"", False
 
 
 def _encode_content(content: EntryContent) -> bytes:
@@ -222,5 +222,5 @@ class LogEncoder:
             packed, differs = _pack_state(before.stored, expect, stored)
         value = _encode_content(EntryContent(author, expect, created, offset, packed, stored is None))
         start, _ = self._layout.of_key(key)
-        name = EntryName(self._clock.next_time(), len(start) + len(value) + _ROW, writer, position, differs)
+        name = EntryName(self._clock.next_time(), len(start) + len(value) + _ENTRY_BYTES, writer, position, differs)
         return put_key(start + name.encode(), value, lease)

@@ -27,14 +27,14 @@ from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key, read_otherwise
 
-_KEY = f"{FENCES}alone"
+_HOLDER_KEY = f"{FENCES}alone"
 _SHARING_PREFIX = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
-_RENEW = 1.0  # seconds between two writes of the key
-_TRUSTED = 3.0  # seconds for which the holder trusts a write
-_KEY_EXPIRES = 4.5  # seconds without a write after which others delete the key; longer than _TRUSTED
+_RENEW_INTERVAL = 1.0  # seconds between two writes of the key
+_TRUST_SECONDS = 3.0  # seconds for which the holder trusts a write
+_KEY_EXPIRES = 4.5  # seconds without a write after which others delete the key; longer than _TRUST_SECONDS
 _SHARING_INTERVAL = 10.0  # seconds between two writes of a server that shares
 _SHARING_EXPIRES = 30.0  # seconds without one after which that server counts as gone
-_PATIENCE = 10.0  # maximum seconds to wait until a holder has released its key
+_RELEASE_TIMEOUT = 10.0  # maximum seconds to wait until a holder has released its key
 _POLL_DELAY = 0.05  # seconds between two checks for that
 _now = system.read_boot_clock
 
@@ -59,7 +59,7 @@ class ExclusiveKey:
         self.created_at = 0
         self._newest_known, self._on_restored = newest_known, on_restored
         self._client = client
-        self._key, self._sharing_prefix = layout.encode_key(_KEY), layout.encode_key(_SHARING_PREFIX)
+        self._key, self._sharing_prefix = layout.encode_key(_HOLDER_KEY), layout.encode_key(_SHARING_PREFIX)
         self._end = self._sharing_prefix[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
         self._sharing_key = self._sharing_prefix + self._name
@@ -93,7 +93,7 @@ class ExclusiveKey:
             self._task = None
         await self._sharing.cancel()
         with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(_RENEW):
+            async with asyncio.timeout(_RENEW_INTERVAL):
                 await self.release_key()
                 if self._shares:
                     await self._delete_key(self._sharing_key, 0)
@@ -132,7 +132,7 @@ class ExclusiveKey:
         await self._sharing.join(self._share_key)
 
     async def _share_key(self) -> None:
-        until = _now() + _PATIENCE
+        until = _now() + _RELEASE_TIMEOUT
         async with self._lock:
             if self.created_at:
                 return  # another caller has done it
@@ -148,7 +148,7 @@ class ExclusiveKey:
 
     async def _keep_key(self) -> None:
         while True:
-            await asyncio.sleep(_RENEW)
+            await asyncio.sleep(_RENEW_INTERVAL)
             with suppress(StoreError):  # without a renewal, `holds` becomes False
                 await self._take_turn()
 
@@ -168,7 +168,7 @@ class ExclusiveKey:
         if self.created_at != created_at:
             return
         if answer is not None and answer.succeeded:
-            self._until = began + _TRUSTED
+            self._until = began + _TRUST_SECONDS
         else:  # a server wants to share, the key was deleted, or etcd was restored to an earlier state
             await self.release_key()
             await self._put_own_key()
@@ -181,7 +181,7 @@ class ExclusiveKey:
         if answer.succeeded:
             self.created_at = self._newest = answer.header.revision
             self._unknown = 0
-            self._until = began + _TRUSTED
+            self._until = began + _TRUST_SECONDS
             self._shares = False
             return
         holders, sharing_keys = (response.response_range.kvs for response in answer.responses)

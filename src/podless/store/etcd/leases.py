@@ -11,8 +11,8 @@ from podless.store import keys
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 
-_SHARED = 60.0  # seconds for which writes share a lease, as in kube-apiserver
-_MAX = 1000  # maximum keys of a lease, as in kube-apiserver
+_SHARED_SECONDS = 60.0  # seconds for which writes share a lease, as in kube-apiserver
+_MAX_KEYS = 1000  # maximum keys of a lease, as in kube-apiserver
 
 
 class LeaseTable:
@@ -37,11 +37,11 @@ class LeaseTable:
         async with self._lock:
             lease, until = self._current.get(prefix, (0, 0.0))
             if time.monotonic() >= until or not self._seconds[prefix]:
-                shared = min(_SHARED, seconds / 10)
+                shared = min(_SHARED_SECONDS, seconds / 10)
                 ttl = math.ceil(seconds + shared)
                 lease = (await self._client.call_etcd("lease", m.LeaseGrantRequest(TTL=ttl))).ID
                 self._current[prefix] = lease, time.monotonic() + shared
-                self._seconds[prefix] = _MAX
+                self._seconds[prefix] = _MAX_KEYS
             self._seconds[prefix] -= 1
             return lease
 

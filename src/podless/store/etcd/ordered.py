@@ -6,8 +6,8 @@ writes the first key if its condition still holds. Then it gives the other keys 
 that has not seen the first key does not find the revisions that it expects. A server that dies while it holds the lock
 leaves the list of keys; the next holder gives them new revisions first.
 
-Limits: other clients see the keys one after the other. A first write that reaches the database more than `_STALE`
-seconds after it was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
+Limits: other clients see the keys one after the other. A first write that reaches the database `_STALE_SECONDS` after it
+was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from podless.store.keys import StoredValue
 
 log = logging.getLogger("podless")
 
-_KEY = f"{FENCES}commits"
-_FREE = StoredValue(b"{}")
-_POLL_DELAY, _LONGEST = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
-_SENDS = 2.0  # seconds after taking the lock in which the first write may be sent
-_STALE = 10.0  # seconds without a change after which others take the lock
-_PATIENCE = 20.0  # maximum seconds that a commit waits for the lock
+_LOCK_KEY = f"{FENCES}commits"
+_FREE_LOCK = StoredValue(b"{}")
+_POLL_DELAY, _MAX_POLL_DELAY = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
+_SEND_TIMEOUT = 2.0  # seconds after taking the lock in which the first write may be sent
+_STALE_SECONDS = 10.0  # seconds without a change after which others take the lock
+_LOCK_TIMEOUT = 20.0  # maximum seconds that a commit waits for the lock
 
 Write = Callable[[Operation], Awaitable[int]]
 Read = Callable[[str], Awaitable[Record | None]]
@@ -91,7 +91,7 @@ class OrderedCommits:
         writes = [operation for operation in operations if operation.stored is not KEPT]
         async with self._turn:
             lock_revision = await self._take_lock([write.key for write in writes[1:]])
-            until = loop.time() + _SENDS
+            until = loop.time() + _SEND_TIMEOUT
             is_known = True  # whether the outcome of the first write is known
             try:
                 await self._check_expected(operations)
@@ -134,12 +134,12 @@ class OrderedCommits:
 
     async def _take_lock(self, along: list[str]) -> int:
         """Return the revision of the lock once it is held. Raises StoreTimeout."""
-        until = asyncio.get_running_loop().time() + _PATIENCE
+        until = asyncio.get_running_loop().time() + _LOCK_TIMEOUT
         expect, unfinished = self._revision, list[str]()
         while True:
             lock_value = StoredValue(serializer.encode_json({"holder": self._name, "keys": [*unfinished, *along]}))
             try:
-                lock_revision = await self._write(Operation(_KEY, lock_value, expect))
+                lock_revision = await self._write(Operation(_LOCK_KEY, lock_value, expect))
             except RevisionConflict as conflict:
                 expect, unfinished = await self._wait_for_lock(conflict.current, until)
                 continue
@@ -158,19 +158,19 @@ class OrderedCommits:
         while record is not None and (keys := _parse_keys(record.stored.data)) is not None:
             if record.revision != revision:
                 since, revision = loop.time(), record.revision
-            if loop.time() - since > _STALE:
-                log.warning("etcd: broke the commit lock: a server has held it for %d s", _STALE)
+            if loop.time() - since > _STALE_SECONDS:
+                log.warning("etcd: broke the commit lock: a server has held it for %d s", _STALE_SECONDS)
                 return record.revision, keys
             if loop.time() > until:
                 raise StoreTimeout
             await asyncio.sleep(pause * random.uniform(0.5, 1))
-            pause = min(pause * 1.5, _LONGEST)
-            record = await self._read(_KEY)
+            pause = min(pause * 1.5, _MAX_POLL_DELAY)
+            record = await self._read(_LOCK_KEY)
         return (record.revision if record is not None else 0), []
 
     async def _release_lock(self, revision: int) -> None:
         try:
-            self._revision = await self._write(Operation(_KEY, _FREE, revision))
+            self._revision = await self._write(Operation(_LOCK_KEY, _FREE_LOCK, revision))
         except StoreError as error:
             log.warning("etcd: the commit lock was not released: %s", error)
 

@@ -40,8 +40,8 @@ from podless.store.keys import StoredValue
 log = logging.getLogger("podless")
 
 _PAGE = 10_000  # records of one range request
-_TOGETHER = 64  # concurrent writes when many are needed
-_NOWHERE = keys.OWN + "nowhere/nothing"
+_CONCURRENT_WRITES = 64  # concurrent writes when many are needed
+_ABSENT_KEY = keys.OWN + "nowhere/nothing"
 
 
 class EtcdStore(Store):
@@ -88,7 +88,7 @@ class EtcdStore(Store):
         self._compacted = 0
         self._fences = FenceKeys(self._client, self._layout, self._followers, self._note_revision)
         self._moving = SharedTask[None]()
-        nowhere = self._layout.encode_key(_NOWHERE)
+        nowhere = self._layout.encode_key(_ABSENT_KEY)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
         self._logs, self._needs_log = logs, needs_log
@@ -116,7 +116,7 @@ class EtcdStore(Store):
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
-        etcd_keys = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
+        etcd_keys = [self._layout.encode_key(f"{_ABSENT_KEY}{number}") for number in range(2)]
         absent = b"".join(transaction.compare_revision(key, 0) for key in etcd_keys)
         try:
             await self._client.call_etcd("txn", absent)
@@ -169,7 +169,7 @@ class EtcdStore(Store):
             await self._exclusive_key.release_key()  # this server's state is from before the restore
         current = 0
         while current <= before:
-            count = min(max(before - current, 1), _TOGETHER)
+            count = min(max(before - current, 1), _CONCURRENT_WRITES)
             # other servers whose watches see this key start again, too
             current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(count))))
         with suppress(CompactedByEtcd):  # another server has compacted
@@ -212,12 +212,12 @@ class EtcdStore(Store):
             result.set_result(asking.result())
 
     async def _ask_revision(self, began: float | None = None) -> int:
-        revision: int = (await self._read_range(began, key=self._layout.encode_key(_NOWHERE))).header.revision
+        revision: int = (await self._read_range(began, key=self._layout.encode_key(_ABSENT_KEY))).header.revision
         self._fences.push_revision(revision)
         return revision
 
     async def check_health(self) -> None:
-        await self._read_range(key=self._layout.encode_key(_NOWHERE))
+        await self._read_range(key=self._layout.encode_key(_ABSENT_KEY))
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
@@ -387,7 +387,7 @@ class EtcdStore(Store):
         """Raise the revision above this one, with as many writes as needed, and forget all history."""
         current = await self.read_revision()
         while current < revision:
-            count = min(revision - current, _TOGETHER)
+            count = min(revision - current, _CONCURRENT_WRITES)
             current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(count))))
             say(current)
         if self.changelog is not None:
@@ -423,11 +423,11 @@ class EtcdStore(Store):
 
     async def _find_compacted(self) -> None:
         """Find the newest compacted revision by bisection, because etcd does not report it."""
-        low, high = self._compacted, (await self._read_range(key=self._layout.encode_key(_NOWHERE))).header.revision
+        low, high = self._compacted, (await self._read_range(key=self._layout.encode_key(_ABSENT_KEY))).header.revision
         while low < high:
             middle = (low + high) // 2
             try:
-                await self._read_range(key=self._layout.encode_key(_NOWHERE), revision=max(middle, 1))
+                await self._read_range(key=self._layout.encode_key(_ABSENT_KEY), revision=max(middle, 1))
             except CompactedByEtcd:
                 low = middle + 1
             else:

@@ -24,7 +24,7 @@ from podless.store.history import HistoryBounds, Keep
 log = logging.getLogger("podless")
 
 _PERIOD = 60.0  # seconds between two checks, which one server does for all
-_TOGETHER = 100  # keys in one transaction; etcd allows 128 operations
+_TXN_DELETES = 100  # keys in one transaction; etcd allows 128 operations
 _PAGE = 2000  # keys of one range request
 _NO_HORIZON = 1 << 62  # a horizon above all revisions
 
@@ -147,8 +147,8 @@ class LogTrimmer:
                 item.entry_key for item in page if item.revision <= self.horizons.horizon_of(keys.prefix_of(item.key))
             ]
             await asyncio.sleep(0)
-        for offset in range(0, len(deleted), _TOGETHER):
-            deletes = b"".join(map(delete_key, deleted[offset : offset + _TOGETHER]))
+        for offset in range(0, len(deleted), _TXN_DELETES):
+            deletes = b"".join(map(delete_key, deleted[offset : offset + _TXN_DELETES]))
             await self._client.call_etcd("txn", deletes + put_key(self._fence))
 
     async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 else:
     pastreader = lazy.LateModule("podless.store.sqlite.pastreader")
 
-_BYTES = 4 << 20  # bytes of values in one read
-_SLICE = 0.005  # seconds of reading in one iteration of the loop
+_READ_BYTES = 4 << 20  # bytes of values in one read
+_SLICE_SECONDS = 0.005  # seconds of reading in one iteration of the loop
 _OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
 _NEWEST_ROWS = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
 # by the key's index, because few rows of the log are under one prefix
@@ -36,7 +36,7 @@ _ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
 _FOLLOWING = ("SELECT min(key) FROM log WHERE key >= ?", "SELECT min(key) FROM names WHERE key >= ?")
 _UP_TO = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
 _TIME = "SELECT at FROM log WHERE sequence >= ? ORDER BY sequence LIMIT 1"
-_COMMIT = 1000  # sequence numbers after a revision that can belong to its commit
+_COMMIT_ROWS = 1000  # sequence numbers after a revision that can belong to its commit
 _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND revision = ?"
 
 
@@ -110,7 +110,7 @@ class SQLiteChangeLog(ChangeLog):
 
     async def find_sequence(self, revision: int) -> int:
         with refusals.convert_read_errors():
-            row = self._database().execute(_LAST, (revision, revision + _COMMIT, revision)).fetchone()
+            row = self._database().execute(_LAST, (revision, revision + _COMMIT_ROWS, revision)).fetchone()
         return int(row[0] or revision)
 
     def use_states(self, find_state: Callable[[str, int], Record | None]) -> None:
@@ -137,7 +137,7 @@ class SQLiteChangeLog(ChangeLog):
 
     async def _read_places(self, places: list[Place]) -> list[LoggedWrite]:
         """Read changes until their values exceed a number of bytes. Raises StoreError."""
-        rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
+        rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE_SECONDS
         with refusals.convert_read_errors(), self._window.holds.add():
             for sequence, name, revision in places:
                 database = self._database()
@@ -147,11 +147,11 @@ class SQLiteChangeLog(ChangeLog):
                     row = verify_row(database.execute(_ROW, (sequence,)).fetchone())
                 rows.append(row)
                 size += len(row[1] or b"")
-                if size > _BYTES:
+                if size > _READ_BYTES:
                     break
                 if time.perf_counter() > end:
                     await asyncio.sleep(0)
-                    end = time.perf_counter() + _SLICE
+                    end = time.perf_counter() + _SLICE_SECONDS
             return list(self._with_authors(self._database(), rows))
 
     def _with_authors(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[LoggedWrite]:

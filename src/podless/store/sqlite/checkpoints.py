@@ -19,12 +19,12 @@ from podless.store.sqlite import format
 # Estimated pages that are written before a checkpoint begins. A commit that syncs the log during a checkpoint waits for
 # the disk longer, up to the time that the pages take. With 16 clients on tmpfs, the 99th percentile of creates was
 # 6 ms with 250 or 500 pages and 7.5 ms with 1,000; checkpoints of 4,000 pages in the commits made it 13.5 ms.
-_PAGES = 500
+_CHECKPOINT_PAGES = 500
 _MAX_LOG_PAGES = 3000  # pages of the log from which on it starts again, even if commits have to wait
 _SHORT_CHECKPOINT = 0.01  # seconds: after a checkpoint that took less, commits wait for the next one
-_MAX = 3  # checkpoints of a long log after which commits wait in any case
-_PAGE = 4096
-_ROW = 2  # estimated pages that a changed row writes
+_MAX_TRIES = 3  # checkpoints of a long log after which commits wait in any case
+_PAGE_BYTES = 4096
+_ROW_PAGES = 2  # estimated pages that a changed row writes
 _CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 
 
@@ -58,8 +58,8 @@ class Checkpoints:
 
     def note_writes(self, rows: int, size: int = 0) -> None:
         """Begin a checkpoint if there were enough writes. rows, size: changed rows, and bytes of values in them."""
-        self._pages += rows * _ROW + size // _PAGE
-        if self._pages >= _PAGES and self._running is None and self._database is not None:
+        self._pages += rows * _ROW_PAGES + size // _PAGE_BYTES
+        if self._pages >= _CHECKPOINT_PAGES and self._running is None and self._database is not None:
             self._tries = 0
             self._begin_checkpoint(self._database)
 
@@ -82,7 +82,7 @@ class Checkpoints:
         # without a write meanwhile, the next one starts the log again
         if length >= _MAX_LOG_PAGES and self._pages and not waited and self._database is not None:
             self._tries += 1
-            self.waits = took < _SHORT_CHECKPOINT or self._tries >= _MAX
+            self.waits = took < _SHORT_CHECKPOINT or self._tries >= _MAX_TRIES
             self._begin_checkpoint(self._database)
         if waited:
             self._resume()

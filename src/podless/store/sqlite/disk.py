@@ -19,9 +19,9 @@ from podless.store.sqlite import refusals
 log = logging.getLogger("podless")
 
 # bytes of the reserve: enough for the log of a few hundred deletes, or of any number if checkpoints succeed
-_BYTES = 8 << 20
-_LOOK = 0.2  # minimum seconds between two checks of the files
-_SAY = 10.0  # minimum seconds between two log lines about failed writes
+_RESERVE_BYTES = 8 << 20
+_CHECK_INTERVAL = 0.2  # minimum seconds between two checks of the files
+_LOG_INTERVAL = 10.0  # minimum seconds between two log lines about failed writes
 
 
 class DiskSpace:
@@ -37,7 +37,7 @@ class DiskSpace:
         self._reserve = DiskReserve(path) if path is not None else None
         self.refused = ""
         self.full = False
-        self._last_logged = self._next_check = -_SAY
+        self._last_logged = self._next_check = -_LOG_INTERVAL
 
     def open(self) -> None:
         """Record the identity of the files, which exist now."""
@@ -46,7 +46,7 @@ class DiskSpace:
 
     def check_files(self) -> None:
         """Raise StoreError if the files are not in place."""
-        self._next_check = time.monotonic() + _LOOK
+        self._next_check = time.monotonic() + _CHECK_INTERVAL
         if self._files is not None and (fault := self._files.find_fault()):
             self.note_failure(fault)
             raise StoreError(fault)
@@ -58,7 +58,7 @@ class DiskSpace:
 
     def note_failure(self, reason: str) -> None:
         """Record that writes fail, and log it at most every 10 seconds."""
-        if not self.refused and time.monotonic() - self._last_logged > _SAY:
+        if not self.refused and time.monotonic() - self._last_logged > _LOG_INTERVAL:
             self._last_logged = time.monotonic()
             log.error("store: writes are rejected: %s", reason)
         self.refused = reason
@@ -123,7 +123,7 @@ class DiskReserve:
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:
-                os.posix_fallocate(file, 0, _BYTES)
+                os.posix_fallocate(file, 0, _RESERVE_BYTES)
             except OSError:
                 os.truncate(file, 0)  # some file systems keep the part that was allocated
                 raise

@@ -35,7 +35,7 @@ _CHANGES = f"""
 SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence LIMIT ?
 """
 _BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
-_PAGE = 2 << 20  # bytes of objects in one read
+_PAGE_BYTES = 2 << 20  # bytes of objects in one read
 _CACHED_AUTHORS = 1024  # authors whose numbers are cached
 # clients choose the User-Agent and the field manager. Above this number of authors these two are left out, so that the
 # table stays bounded; above twice the number, no new author is recorded
@@ -93,7 +93,7 @@ def read_state(database: sqlite3.Connection, prefix: str, revision: int, limit: 
 def read_page(
     database: sqlite3.Connection, prefix: str, revision: int, after: str, limit: int
 ) -> tuple[list[Row], str]:
-    """Return rows as `read_state` does, until they exceed `_PAGE` bytes, and the key to continue after, "" at the end.
+    """Return rows as `read_state` does, until they exceed `_PAGE_BYTES`, and the key to continue after, "" at the end.
 
     Reading and verifying 36 MB takes 50 ms, in which the loop does nothing else.
     """
@@ -103,7 +103,7 @@ def read_page(
         for row in database.execute(_STATE, (*bounds, revision, limit)):
             rows.append(verify_row(row))
             size += len(row[1] or b"")
-            if size > _PAGE:
+            if size > _PAGE_BYTES:
                 return rows, row[0]
     return rows, rows[-1][0] if len(rows) == limit else ""
 

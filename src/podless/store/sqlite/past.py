@@ -39,12 +39,12 @@ CREATE INDEX past_sequence ON past (resource, sequence);
 _COLUMNS = "name, revision, resource, sequence, created, offset, at, author, audit, checksum, base, value"
 _INSERT = f"INSERT OR IGNORE INTO past ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _KEY_AND_REVISION = itemgetter(0, 3)
-_ROW = 120  # approximate bytes of a row besides its value and its key
-_STEP = 128  # maximum rows that one step forgets
-_PERIOD = 1000  # milliseconds between two checks whether anything must be forgotten
-_NAMED = 4096  # keys whose numbers are cached
-_INTERVAL = 32  # states from one keyframe of a key to the next
-_CACHED = 4 << 20  # bytes of cached keyframes
+_ROW_BYTES = 120  # approximate bytes of a row besides its value and its key
+_STEP_ROWS = 128  # maximum rows that one step forgets
+_CHECK_INTERVAL = 1000  # milliseconds between two checks whether anything must be forgotten
+_CACHED_NAMES = 4096  # keys whose numbers are cached
+_KEYFRAME_INTERVAL = 32  # states from one keyframe of a key to the next
+_CACHED_BYTES = 4 << 20  # bytes of cached keyframes
 _DROP = -1  # in place of a revision: forget the whole resource
 
 
@@ -181,7 +181,7 @@ class PackedHistory:
             ended = value is None  # the next state of the key belongs to a new object
             stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
             packed.append((*stored, data))
-            size += _ROW + len(data or b"")
+            size += _ROW_BYTES + len(data or b"")
         inserted = database.executemany(_INSERT, packed).rowcount
         resource.rows += inserted
         resource.size += size * inserted // len(packed)
@@ -192,7 +192,7 @@ class PackedHistory:
             row = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
             if row is None:
                 row = (database.execute("INSERT INTO names (key) VALUES (?)", (key,)).lastrowid,)
-            if len(self._names) >= _NAMED:
+            if len(self._names) >= _CACHED_NAMES:
                 self._names.clear()
             name = self._names[key] = int(row[0] or 0)
         return name
@@ -211,7 +211,7 @@ class PackedHistory:
 
         now: milliseconds since 1970. full: the disk is full, so everything must go.
         """
-        if not full and (self._idle or now - self._looked < _PERIOD):
+        if not full and (self._idle or now - self._looked < _CHECK_INTERVAL):
             return None
         due = self._find_due(database, now, full=full)
         if due is None:
@@ -266,7 +266,7 @@ class PackedHistory:
     def _step_end(self, database: sqlite3.Connection, resource: PastResource) -> int:
         statement = "SELECT max(sequence) FROM (SELECT sequence FROM past WHERE resource = ? AND sequence > ? "
         statement += "ORDER BY sequence LIMIT ?)"
-        return int(database.execute(statement, (resource.number, resource.horizon, _STEP)).fetchone()[0])
+        return int(database.execute(statement, (resource.number, resource.horizon, _STEP_ROWS)).fetchone()[0])
 
     def forget_before(self, database: sqlite3.Connection, resource: PastResource, end: int) -> None:
         """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
@@ -314,7 +314,7 @@ class PackedHistory:
                 database.execute("DELETE FROM names WHERE id = ?", (name,))
                 self._names.pop(key[0], None)
                 self._keyframes.drop_keyframe(name)
-        return deleted, int(size) + deleted * _ROW
+        return deleted, int(size) + deleted * _ROW_BYTES
 
 
 class KeyframeCache:
@@ -341,7 +341,7 @@ class KeyframeCache:
             self.drop_keyframe(name)
             return 0, None
         frame = None if first else self._read_frame(database, name)
-        if frame is not None and frame[2] < _INTERVAL:
+        if frame is not None and frame[2] < _KEYFRAME_INTERVAL:
             packed = pack_value(value, frame[1])
             if len(packed) * 2 < len(value):
                 self._frames[name] = (frame[0], frame[1], frame[2] + 1)
@@ -349,7 +349,7 @@ class KeyframeCache:
         self.drop_keyframe(name)
         self._frames[name] = (revision, value, 0)
         self._size += len(value)
-        while self._size > _CACHED and len(self._frames) > 1:
+        while self._size > _CACHED_BYTES and len(self._frames) > 1:
             self.drop_keyframe(next(iter(self._frames)))
         return 0, pack_value(value)
 

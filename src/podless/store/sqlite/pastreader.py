@@ -19,9 +19,9 @@ END = 1 << 62  # above all sequence numbers
 # the place of a change: (sequence number, key number, revision); both 0 in the log
 Place = tuple[int, int, int]
 
-_SLICE = 0.005  # seconds after which reading yields
-_LOOKED = 1000  # newest rows of a resource that are searched for those of a namespace
-_NAMES = 500  # keys in one search for states
+_SLICE_SECONDS = 0.005  # seconds after which reading yields
+_SEARCHED_ROWS = 1000  # newest rows of a resource that are searched for those of a namespace
+_SEARCHED_NAMES = 500  # keys in one search for states
 _SELECT = "SELECT names.key, value, offset, revision, created, sequence, at, author, audit, checksum, base, name"
 # both bounds, because a row's revision is never above its sequence number
 _OF_NAME = """
@@ -85,10 +85,10 @@ def read_state(
     """
     names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
     first = max(after + "\0", prefix) if after else prefix
-    batch = min(limit, _NAMES) if limit >= 0 else _NAMES
+    batch = min(limit, _SEARCHED_NAMES) if limit >= 0 else _SEARCHED_NAMES
     looked = database.execute(names, (first, keys.prefix_end(prefix), batch)).fetchall()
     condition, rows = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
-    end = time.perf_counter() + _SLICE
+    end = time.perf_counter() + _SLICE_SECONDS
     for number, (name, key) in enumerate(looked, 1):
         rows += _read_rows(database, condition, name, revision)
         if time.perf_counter() > end:
@@ -120,7 +120,7 @@ def find_places(
         return sorted(rows, reverse=True)[:limit]
     if not chosen:
         return []
-    looked = (chosen[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), limit)
+    looked = (chosen[0].number, before, after, _SEARCHED_ROWS, prefix, keys.prefix_end(prefix), limit)
     rows = database.execute(_NEWEST_WITHIN, looked).fetchall()
     return rows if len(rows) == limit else None
 
@@ -130,12 +130,12 @@ async def merge_places(
 ) -> list[Place]:
     """Return the same as `find_places`, from the newest rows of each key. Pauses every few milliseconds."""
     bounds = (prefix, keys.prefix_end(prefix))
-    heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
+    heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE_SECONDS
     for (name,) in database().execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
         heads += [(-row[0], name, row[2]) for row in _find_places_of_name(database(), name, before, after, 1)]
         if time.perf_counter() > end:
             await asyncio.sleep(0)
-            end = time.perf_counter() + _SLICE
+            end = time.perf_counter() + _SLICE_SECONDS
     heapq.heapify(heads)
     places: list[Place] = []
     while heads and len(places) < limit:

@@ -61,18 +61,18 @@ SELECT newer.revision, newer.at, (
     WHERE older.key = newer.key AND older.revision < newer.revision ORDER BY older.revision DESC LIMIT 1
 ) FROM log AS newer WHERE newer.sequence > ? ORDER BY newer.sequence
 """
-_TOGETHER = 32  # changes in one read
-_MAX_READ_BYTES = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW` bytes more
-_ROW = 4096
-_NOWHERE = "/health"  # a key that does not exist
+_READ_CHANGES = 32  # changes in one read
+_MAX_READ_BYTES = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW_BYTES` bytes more
+_ROW_BYTES = 4096
+_ABSENT_KEY = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_DELETED = None, 0, False  # in place of the stored value of a deleted key
-_ABSENT = 0, 0, None  # revisions and length of a key that never existed
+_DELETED_VALUE = None, 0, False  # in place of the stored value of a deleted key
+_ABSENT_STATE = 0, 0, None  # revisions and length of a key that never existed
 _INSERT = format.INSERT
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 # Seconds for which a commit waits for others. While 16 clients created objects, a transaction had 8 commits if only one
 # short iteration of the loop could bring more, and 11 with this limit, although other processes used the machine.
-_TOGETHER_FOR = 0.005
+_MAX_COMMIT_DELAY = 0.005
 _Commits = Sequence[Sequence[Operation]]  # a chain
 # a chain, its author, its future result, and whether the result is the revision of its only commit
 _Waiting = tuple[_Commits, Author, asyncio.Future[Any], bool]
@@ -186,7 +186,7 @@ class SQLiteStore(Store):
         return self._revision
 
     async def check_health(self) -> None:
-        logrows.read_state(self._open_database(), _NOWHERE, self._revision, limit=1)
+        logrows.read_state(self._open_database(), _ABSENT_KEY, self._revision, limit=1)
         self._disk.check_files()
         if self._disk.refused:
             self._regain_reserve()
@@ -234,7 +234,7 @@ class SQLiteStore(Store):
         """
         count = len(self._waiting)
         alone = count == 1 and self._was_alone
-        if count > seen and not alone and self._loop is not None and _clock() - since < _TOGETHER_FOR:
+        if count > seen and not alone and self._loop is not None and _clock() - since < _MAX_COMMIT_DELAY:
             self._loop.call_soon(self._flush_soon, since, count)
         else:
             self._flush_commits()
@@ -318,7 +318,7 @@ class SQLiteStore(Store):
                         for key, stored, created, length in _plan_commit(cursor, operations, revision, last):
                             sequence += 1
                             replaced += length
-                            value, offset, _ = stored or _DELETED
+                            value, offset, _ = stored or _DELETED_VALUE
                             check = row_checksum(key, value, offset, revision, created, sequence, now, number, audit)
                             data = value and bytearray(value)
                             execute(
@@ -384,19 +384,19 @@ class SQLiteStore(Store):
             changes: list[StoreChange] = []
             end, sequence, read = self._revision, after, 0
             while True:
-                rows = self._read_changes(prefix, after, sequence, _TOGETHER)
+                rows = self._read_changes(prefix, after, sequence, _READ_CHANGES)
                 for row in rows:
                     if row[3] > end:  # written during this read
                         return changes
                     before = logrows.read_before(self._open_database(), row[0], row[3])
                     changes.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
-                    read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
+                    read += _ROW_BYTES + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
                     if read > _MAX_READ_BYTES:
                         read = 0
                         await asyncio.sleep(0)
                         if after < self._window.compacted:
                             raise HistoryCompacted(self._window.compacted)
-                if len(rows) < _TOGETHER:
+                if len(rows) < _READ_CHANGES:
                     return changes
                 sequence = rows[-1][5]
 
@@ -438,7 +438,7 @@ def _plan_commit(
     """
     rows = []
     for key, stored, expect, _ in operations:
-        actual, created, length = cursor.execute(_NEWEST, (key,)).fetchone() or _ABSENT
+        actual, created, length = cursor.execute(_NEWEST, (key,)).fetchone() or _ABSENT_STATE
         if length is None:
             actual, created, length = 0, revision, 0
         if (actual != expect and (expect != FOLLOWING or actual != last)) or (stored is None and not actual):

@@ -16,14 +16,14 @@ from podless.store.sqlite.format import write_compacted
 from podless.store.sqlite.logrows import COLUMNS
 from podless.store.sqlite.past import PackedHistory
 
-_TEND = 10.0  # seconds between two checks for maintenance without writes
+_MAINTENANCE_INTERVAL = 10.0  # seconds between two checks for maintenance without writes
 _PAUSE_RATIO = 4.0  # background work pauses this many times as long as a step took
-# While clients make more than `_BUSY` writes in `_LOOK` seconds, history is forgotten later, up to `_LATER` times the
-# bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait for a step.
-_BUSY = 10
-_LOOK = 0.05
-_LATER = 2
-_PACE = 500  # revisions that one step forgets on a full disk
+# While clients make more than `_BUSY_WRITES` in `_RATE_PERIOD` seconds, history is forgotten later, up to `_BUSY_FACTOR`
+# times the bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait for a step.
+_BUSY_WRITES = 10
+_RATE_PERIOD = 0.05
+_BUSY_FACTOR = 2
+_FULL_DISK_STEP = 500  # revisions that one step forgets on a full disk
 # reads only rows written between the two revisions, so the cost is in proportion to these writes
 _REPLACED = """
 DELETE FROM log WHERE sequence IN (
@@ -33,8 +33,8 @@ DELETE FROM log WHERE sequence IN (
 )
 """
 _DELETED = "DELETE FROM log WHERE value IS NULL AND sequence > :old AND sequence <= :new"
-_PAGES = 512  # pages of the file that one step frees
-_FREE = 4  # pages are freed if more than one in so many is free
+_SHRINK_PAGES = 512  # pages of the file that one step frees
+_FREE_RATIO = 4  # pages are freed if more than one in so many is free
 
 
 class HistoryWindow:
@@ -70,7 +70,7 @@ class HistoryWindow:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start to maintain the window."""
         self._loop = loop
-        self._timer = loop.call_later(_TEND, self._run_maintenance)
+        self._timer = loop.call_later(_MAINTENANCE_INTERVAL, self._run_maintenance)
 
     def stop(self) -> None:
         """Stop maintaining the window."""
@@ -107,7 +107,7 @@ class HistoryWindow:
     def _run_maintenance(self) -> None:
         """Run maintenance that is due even without writes."""
         assert self._loop is not None
-        self._timer = self._loop.call_later(_TEND, self._run_maintenance)
+        self._timer = self._loop.call_later(_MAINTENANCE_INTERVAL, self._run_maintenance)
         with suppress(StoreError):
             self._disk.check_files()
             self.do_step()
@@ -119,7 +119,7 @@ class HistoryWindow:
         began = self._loop.time()
         if self._may_postpone():
             self._busy = True
-            self._loop.call_later(_LOOK, self._run_step)
+            self._loop.call_later(_RATE_PERIOD, self._run_step)
             return
         try:
             database = self._database()
@@ -136,13 +136,17 @@ class HistoryWindow:
     def _may_postpone(self) -> bool:
         """Return whether clients write so much that history is forgotten later."""
         writes, self._writes = self._writes, 0
-        return writes > _BUSY and not self._disk.full and not self.history.find_due(self.clock.newest // 1000, _LATER)
+        return (
+            writes > _BUSY_WRITES
+            and not self._disk.full
+            and not self.history.find_due(self.clock.newest // 1000, _BUSY_FACTOR)
+        )
 
     def _take_step(self, database: sqlite3.Connection) -> bool:
         """Do one step. Returns whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
         now, full = self.clock.next_time(), self._disk.full
         # on a full disk, history is forgotten first
-        due = min(self._newest(), self.compacted + _PACE) if full else self.history.find_due(now // 1000)
+        due = min(self._newest(), self.compacted + _FULL_DISK_STEP) if full else self.history.find_due(now // 1000)
         if full and forget_past(database, self._past, now, full=True):
             return True
         if due > self.compacted:
@@ -212,10 +216,10 @@ def shrink_file(database: sqlite3.Connection, *, as_much: bool = False) -> bool:
     if as_much and not free:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return False
-    if not as_much and (free <= _PAGES or free * _FREE <= pages):
+    if not as_much and (free <= _SHRINK_PAGES or free * _FREE_RATIO <= pages):
         return False
     # a script runs to its end; execute() would stop after the first page, because the statement has no columns
-    database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+    database.executescript(f"PRAGMA incremental_vacuum({_SHRINK_PAGES})")
     database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # only the checkpoint makes the file itself shorter
     return True
 
