@@ -10,7 +10,7 @@ from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
 from podless.codec.gotext import Named
 from podless.kinds import scheme
-from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered
+from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered, read_type_meta
 from podless.meta import field, objectmeta, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
@@ -301,9 +301,11 @@ def _read_delete_query(call: Call) -> dict[str, Any]:
 
 def _read_delete_body(call: Call) -> dict[str, Any]:
     try:
-        raw = decode_document(call, DELETE_OPTIONS)
-    except BadRequest as error:
-        raise _undecoded_error(error.message) from None
+        raw = decode_options(call, DELETE_OPTIONS)
+        read_type_meta(raw)
+    except ValueError as error:
+        raise _undecoded_error(str(error)) from None
+    raw = raw or {}
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = version or f"{_GROUP}/v1"
@@ -345,18 +347,11 @@ def check_literals(call: Call, struct: Struct) -> None:
         structs.decode_struct(struct, document)
 
 
-def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
-    """Decode a body that has another kind than the call, without validation. Raises BadRequest."""
-    try:
-        raw = decode_options(call, struct)
-        scheme.read_type_meta(raw)
-    except ValueError as error:
-        raise BadRequest(str(error)) from None
-    return raw or {}
-
-
 def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
-    """Decode a body. repeated: receives repeated fields. Raises ValueError with a real server's text."""
+    """Decode a body of another kind than the call's. repeated: receives repeated fields.
+
+    Raises ValueError with a real server's text.
+    """
     if call.content_type.startswith(protobuf.MEDIA):
         envelope = protobuf.open_envelope(call.body)
         if envelope.kind not in ("", struct.name):  # the caller rejects it

@@ -68,13 +68,6 @@ class WriteResult(NamedTuple):
     revision: int = 0
 
 
-class _ConflictState(NamedTuple):
-    """The key that a commit conflicted on, and its state. record: None if absent."""
-
-    key: str
-    record: Record | None
-
-
 # returns the wanted outcome for the present state of an object (None: absent); called again if another write came first
 Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | AttemptOutcome]]
 
@@ -109,10 +102,10 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         await api.load_collection(kind)
     entry = collection.get(key)
 
-    async def write_entry(present: _ConflictState | None) -> WriteResult:
+    async def write_entry(conflict: RevisionConflict | None) -> WriteResult:
         nonlocal entry
-        if present is not None and present.key == key:
-            entry = api.find_written(kind, present.record) if present.record is not None else None
+        if conflict is not None and conflict.key == key:
+            entry = api.find_written(kind, conflict.current) if conflict.current is not None else None
         outcome = await attempt(entry)
         if outcome is AttemptOutcome.KEEP or (outcome is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
@@ -164,7 +157,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
     revision, 0 if the plan is empty. Raises Unavailable after 50 conflicts.
     """
 
-    async def write_operations(_: _ConflictState | None) -> int:
+    async def write_operations(_: RevisionConflict | None) -> int:
         operations, revision = await plan(), 0
         if operations and api.store.atomic:
             return await commit_operations(api, operations)
@@ -181,9 +174,9 @@ async def read_or_create_value(api: State, key: str, make: Callable[[], bytes]) 
     make: returns the new value; called again if the key was written and deleted in between.
     """
 
-    async def write_value(present: _ConflictState | None) -> bytes:
-        if present is not None and present.record is not None:
-            return present.record.stored.data
+    async def write_value(conflict: RevisionConflict | None) -> bytes:
+        if conflict is not None and conflict.current is not None:
+            return conflict.current.stored.data
         for record in (await api.store.read_range(key))[0]:
             if record.key == key:
                 return record.stored.data
@@ -215,25 +208,27 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     return revision
 
 
-async def _repeat_attempt(api: State, attempt: Callable[[_ConflictState | None], Awaitable[T]], *, new: str = "") -> T:
-    """Call `attempt` until it meets no conflict, with the state that its last commit conflicted with.
+async def _repeat_attempt(
+    api: State, attempt: Callable[[RevisionConflict | None], Awaitable[T]], *, new: str = ""
+) -> T:
+    """Call `attempt` until it meets no conflict, with the conflict of its last commit.
 
     new: the key of an object to create. If it is in use, or a key along is taken (AllocationConflict), the caller must
     choose another one, so both errors are raised. Raises Unavailable after `_TRIES` calls.
     """
-    present: _ConflictState | None = None
+    last: RevisionConflict | None = None
     for _ in range(_TRIES):
         try:
-            return await attempt(present)
+            return await attempt(last)
         except RevisionConflict as conflict:
             if conflict.key == new:
                 raise
             await _catch_up(api, conflict)
-            present = _ConflictState(conflict.key, conflict.current)
+            last = conflict.with_traceback(None)  # which refers to this frame
         except AllocationConflict:
             if new:
                 raise
-            present = None  # the next attempt allocates again
+            last = None  # the next attempt allocates again
     raise Unavailable(_BUSY)
 
 
