@@ -9,8 +9,13 @@ from typing import Any
 from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
 from podless.codec.gotext import Named
-from podless.kinds import scheme
-from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered, read_type_meta
+from podless.kinds.scheme import (
+    UNVERSIONED,
+    explain_inconvertible,
+    explain_unregistered,
+    read_type_meta,
+    unreadable_error,
+)
 from podless.meta import field, objectmeta, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
@@ -363,7 +368,7 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
     except serializer.YAMLError as error:
         raise ValueError(error.message) from None
     except serializer.JSONError as error:
-        raise scheme.unreadable_error(error) from None
+        raise unreadable_error(error) from None
 
 
 def too_large(revision: int, current: int) -> APIError:
