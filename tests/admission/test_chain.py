@@ -25,6 +25,8 @@ MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 class Recorder(Plugin):
     """Keeps what it is asked, mutates as it is told, refuses what has a color it does not like."""
 
+    custom = True
+
     def __init__(self, group: str) -> None:
         self.group = group
         self.seen: list[tuple[str, AdmissionAttributes]] = []
@@ -73,9 +75,9 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     own = compile_kind(made, serializer.encode_json(made))
     for kind, known in ((own, []), (NAMESPACES, [step])):
         step.group = kind.group
-        step.builtin = False
+        step.custom = True
         assert every.find_plugins(CREATE, kind, "", "") == ([step], [], [step])
-        step.builtin = True
+        step.custom = False
         ours = AdmissionChain([step])
         assert ours.find_plugins(CREATE, kind, "", "") == (known, [], known)
 

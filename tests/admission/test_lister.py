@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission.lister import ConfigurationLister
+from podless.admission.configuration import ConfigurationLister
 from podless.admission.matching import ApplicableItems
 from podless.admission.validating import ValidatingPolicy
 from podless.cel.policies import Environment, Expression

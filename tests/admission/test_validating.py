@@ -172,6 +172,8 @@ def test_two_policies_and_the_first_refusal_is_told_with_all_warnings(world: Wor
 class Auditor(Plugin):
     """Keeps what is to be in the audit log."""
 
+    custom = True
+
     def __init__(self, group: str) -> None:
         self.group = group
         self.annotations: dict[str, str] = {}

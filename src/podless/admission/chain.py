@@ -69,7 +69,7 @@ class AdmissionChain:
         self._sorted, self._sources, self._changes = plugins, sources, changes
         self._allocating.clear()
         for custom in (False, True):
-            applicable = [plugin for plugin in active if not (custom and plugin.builtin)]
+            applicable = [plugin for plugin in active if plugin.custom or not custom]
             self._phases[custom] = (
                 [plugin for plugin in applicable if type(plugin).mutates is not Plugin.mutates],
                 [plugin for plugin in applicable if type(plugin).allocates is not Plugin.allocates],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
-from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import CompiledPolicy, Invocation, PolicyAdmission, PolicyFault
+from podless.admission.matching import ConditionFailed
+from podless.admission.policies import CompiledPolicy, Invocation, PolicyAdmission, PolicyFault
 from podless.admission.refusals import forbid_write, internal_error
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.subject import AdmissionSubject
@@ -59,16 +59,16 @@ class MutatingAdmissionPolicy(PolicyAdmission[MutatingPolicy]):
     policies, bindings, make = MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation != DELETE and bool(self._hooks.find_bindings(operation, kind, subresource))
+        return operation != DELETE and bool(self._bound.find_bindings(operation, kind, subresource))
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if a policy fails and its failurePolicy is Fail."""
-        hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
+        bound = self._bound.find_bindings(attr.operation, attr.kind, attr.subresource)
         subject = AdmissionSubject(attr, self._state, self._authorizer)
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionPolicy")
         faults: list[PolicyFault] = []
         changed_by_policy: dict[str, bool] = {}
-        for evaluation in await self._hooks.find_evaluations(subject, hooks):
+        for evaluation in await self._bound.find_evaluations(subject, bound):
             if isinstance(evaluation, PolicyFault):
                 faults.append(evaluation)
                 continue

@@ -34,11 +34,11 @@ class Plugin:
     write, so they must be very cheap; the result of `allocates` is cached. `mutate` may replace the object, `allocate`
     changes it in place, `validate` must not change it. All three raise an APIError to reject the write.
 
-    state, authorizer: of the server. builtin: the plugin applies to built-in kinds only; it is not called for custom
-    ones. sources: what `is_active` depends on.
+    state, authorizer: of the server. custom: the plugin is called for custom kinds, too. sources: what `is_active`
+    depends on.
     """
 
-    builtin = False
+    custom = False
     sources: Sequence[ConfigurationSource] = ()
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:

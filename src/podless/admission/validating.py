@@ -9,8 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import BoundPolicies, BoundPolicy, CompiledPolicy, Invocation, PolicyAdmission, PolicyFault
+from podless.admission.matching import ConditionFailed
+from podless.admission.policies import (
+    BoundPolicies,
+    BoundPolicy,
+    CompiledPolicy,
+    Invocation,
+    PolicyAdmission,
+    PolicyFault,
+)
 from podless.admission.refusals import CODES, forbid_write
 from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
@@ -80,12 +87,12 @@ class ValidatingAdmissionPolicy(PolicyAdmission[ValidatingPolicy]):
     policies, bindings, make = VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return bool(self._hooks.find_bindings(operation, kind, subresource))
+        return bool(self._bound.find_bindings(operation, kind, subresource))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden, with the status code and reason of the first denial."""
-        hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
-        await _PolicyRun(attr, AdmissionSubject(attr, self._state, self._authorizer)).run_policies(self._hooks, hooks)
+        bound = self._bound.find_bindings(attr.operation, attr.kind, attr.subresource)
+        await _PolicyRun(attr, AdmissionSubject(attr, self._state, self._authorizer)).run_policies(self._bound, bound)
 
 
 class _PolicyRun:
@@ -100,9 +107,9 @@ class _PolicyRun:
         self.met: dict[tuple[str, str], bool | str] = {}
 
     async def run_policies(
-        self, policies: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]
+        self, policies: BoundPolicies[ValidatingPolicy], bound: Sequence[BoundPolicy[ValidatingPolicy]]
     ) -> None:
-        for evaluation in await policies.find_evaluations(self.subject, hooks):
+        for evaluation in await policies.find_evaluations(self.subject, bound):
             if isinstance(evaluation, PolicyFault):
                 if evaluation.policy.strict:
                     self.record_denial(evaluation, ValidationFailure(0, evaluation.reason))

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import ACCEPT, CallFailed, Verdict, call_webhook
-from podless.admission.conditions import ConditionFailed, MatchConditions
-from podless.admission.lister import ConfigurationLister
-from podless.admission.matching import ApplicableItems, ResourceMatching, is_exempt
+from podless.admission.configuration import ConfigurationLister
+from podless.admission.matching import ApplicableItems, ConditionFailed, MatchConditions, ResourceMatching, is_exempt
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import HookStatusError, internal_error
 from podless.admission.reinvocation import Reinvocation
@@ -103,6 +102,7 @@ class LocalHook(Webhook):
 class WebhookList(Plugin):
     """All webhooks of one kind of configuration, sorted by name, and then the hooks of podless.hooks."""
 
+    custom = True
     configurations: ClassVar[Kind]
 
     def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:

@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes pkg/registry/admissionregistration (authz).
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.params import MissingConfiguration, find_kind
+from podless.admission.configuration import MissingConfiguration, find_kind
 from podless.admission.plugin import Plugin
 from podless.apis.admissionregistration.group import (
     MUTATING_BINDINGS,
@@ -27,8 +27,6 @@ _BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plu
 
 class ParameterAccessCheck(Plugin):
     """Checks a policy's paramKind and a binding's paramRef when they are new or changed."""
-
-    builtin = True
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if kind.group != VALIDATING_POLICIES.group or subresource or operation not in (CREATE, UPDATE):

@@ -20,8 +20,6 @@ from podless.runtime.jsonobject import Object
 class DefinitionConflictCheck(Plugin):
     """Rejects definitions of resources that are already defined."""
 
-    builtin = True
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if subresource or operation not in (CREATE, UPDATE):
             return False

@@ -26,8 +26,6 @@ _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 class CertificateRequester(Plugin):
     """Sets the requesting user in the spec of new requests."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and kind == SIGNING_REQUESTS
 
@@ -48,8 +46,6 @@ class CertificateRequester(Plugin):
 class CertificateSubjectRestriction(Plugin):
     """Rejects client certificates for the group system:masters."""
 
-    builtin = True
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return operation == CREATE and kind == SIGNING_REQUESTS
 
@@ -62,7 +58,6 @@ class CertificateSubjectRestriction(Plugin):
 class _SignerPermission(Plugin):
     """Requires the permission to `verb` for the signer, for writes of `subresource`."""
 
-    builtin = True
     subresource: ClassVar[str]
     verb: ClassVar[str]
 
@@ -101,8 +96,6 @@ class CertificateSigning(_SignerPermission):
 class ClusterTrustBundleAttest(Plugin):
     """Requires the permission to attest for the signer of a ClusterTrustBundle."""
 
-    builtin = True
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind == TRUST_BUNDLES and operation in (CREATE, UPDATE)
 
@@ -118,8 +111,6 @@ class ClusterTrustBundleAttest(Plugin):
 
 class PodCertificateSigning(Plugin):
     """Requires the permission to sign for the signer if the status of a PodCertificateRequest changes."""
-
-    builtin = True
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind == POD_REQUESTS and subresource == "status"

@@ -16,8 +16,6 @@ _NAMED = "kubernetes.io/ingress.class"
 class DefaultIngressClass(Plugin):
     """Sets the class of an Ingress without one: of several defaults the newest, then the first by name."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and not subresource and kind.prefix == INGRESSES.prefix
 

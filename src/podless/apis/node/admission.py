@@ -26,8 +26,6 @@ _UNASKED = "pod rejected: Pod Overhead set without corresponding RuntimeClass de
 class RuntimeClass(Plugin):
     """Sets a pod's overhead, node selector and tolerations from its RuntimeClass."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return is_pod(kind) and not subresource and operation == CREATE
 

@@ -91,8 +91,6 @@ class _Policy(NamedTuple):
 class PodSecurity(Plugin):
     """Rejects pods that their namespace's level forbids, and warns about templates of such pods."""
 
-    builtin = True
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if operation not in (CREATE, UPDATE):
             return False

@@ -31,8 +31,6 @@ _FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 class EscalationCheck(Plugin):
     """Compares the granted permissions with those of the writer."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return kind.group == GROUP and operation in (CREATE, UPDATE)
 

@@ -29,8 +29,6 @@ _ANY_NODE, _OWN_NODE = "arbitrary-node:", "associated-node:"
 class DeviceAccessCheck(Plugin):
     """Checks ResourceClaims and ResourceClaimTemplates."""
 
-    builtin = True
-
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.prefix in _PREFIXES and (operation == CREATE or subresource == _STATUS)
 

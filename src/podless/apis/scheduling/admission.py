@@ -31,8 +31,6 @@ _DIFFERS = (
 class TaintNodesByCondition(Plugin):
     """Adds the not-ready taint to new nodes."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and kind.plural == NODES.plural and not kind.group and not subresource
 
@@ -54,8 +52,6 @@ class TaintNodesByCondition(Plugin):
 
 class Priority(Plugin):
     """Sets the priority of a pod from its class, and allows at most one default class."""
-
-    builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
@@ -121,8 +117,6 @@ class Priority(Plugin):
 
 class DefaultTolerationSeconds(Plugin):
     """Adds tolerations for nodes that are not ready or unreachable, for 300 seconds."""
-
-    builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)

@@ -35,8 +35,6 @@ _FIXED = (
 class DefaultStorageClass(Plugin):
     """Sets the default class of claims without one: of several, the newest."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and kind.plural == _CLAIMS and not kind.group and not subresource
 
@@ -77,8 +75,6 @@ def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) 
 class StorageObjectInUseProtection(Plugin):
     """Sets the finalizers that protect claims, volumes and VolumeAttributesClasses while they are in use."""
 
-    builtin = True
-
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation == CREATE and (kind.group, kind.plural) in _HOLDERS and not subresource
 
@@ -92,8 +88,6 @@ class StorageObjectInUseProtection(Plugin):
 
 class PersistentVolumeClaimResize(Plugin):
     """Lets a claim grow only if it is bound and its class allows expansion."""
-
-    builtin = True
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return operation == UPDATE and kind.plural == _CLAIMS and not kind.group and not subresource

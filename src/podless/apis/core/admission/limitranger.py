@@ -68,8 +68,6 @@ class _Quantities(dict[str, int]):
 class LimitRanger(Plugin):
     """Sets default resources, and rejects pods and claims outside of a namespace's limits."""
 
-    builtin = True
-
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         super().__init__(state, authorizer)
         self._limits = state.collection(LIMIT_RANGES)

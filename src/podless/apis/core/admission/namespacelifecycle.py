@@ -17,6 +17,8 @@ _PROTECTED = ("default", "kube-system", "kube-public")
 class NamespaceLifecycle(Plugin):
     """Rejects creates in missing or terminating namespaces, and deletes of system namespaces."""
 
+    custom = True
+
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Return True for creates in missing or terminating namespaces, and for deletes of namespaces."""
         if operation == CREATE:

@@ -28,8 +28,6 @@ _COMPARED = (("cpu", quantity.NANO // 1000), ("memory", quantity.NANO))
 class _ResizeCheck(Plugin):
     """Looks at resizes of bound pods that change their spec, and at their nodes."""
 
-    builtin = True
-
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return subresource == "resize" and operation == UPDATE and is_pod(kind)
 

@@ -42,6 +42,8 @@ class ResourceQuota(Plugin):
     quotas at the revision that was counted; the second one conflicts and counts again.
     """
 
+    custom = True
+
     def __init__(self, state: State, meter: Meter) -> None:
         self._state = state
         self._quotas = state.collection(QUOTAS)

@@ -29,8 +29,6 @@ _KEY = _KEYS.key("", "services")
 class ServiceAllocator(Plugin):
     """Allocates cluster IPs and node ports. The pool is read with the first Service."""
 
-    builtin = True
-
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         super().__init__(state, authorizer)
         self._pool = AllocationPool()

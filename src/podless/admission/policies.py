@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
-from podless.admission.conditions import MatchConditions
-from podless.admission.lister import ConfigurationLister
-from podless.admission.matching import ApplicableItems, ResourceMatching, exempt_from_policies
-from podless.admission.params import MissingConfiguration, ParamReader, find_kind
+from podless.admission.configuration import ConfigurationLister, MissingConfiguration, ParamReader, find_kind
+from podless.admission.matching import ApplicableItems, MatchConditions, ResourceMatching, exempt_from_policies
 from podless.admission.plugin import Plugin
 from podless.admission.subject import AdmissionSubject
 from podless.auth.authorizer import Authorizer
@@ -102,7 +100,7 @@ class BoundPolicies(Generic[P]):
         self._policies: ConfigurationLister[P] = ConfigurationLister(state.cache, policies, make)
         self._bindings: ConfigurationLister[PolicyBinding] = ConfigurationLister(state.cache, bindings, PolicyBinding)
         self._revisions = (-1, -1)
-        self._hooks: ApplicableItems[BoundPolicy[P]] = ApplicableItems(_policy_covers, exempt_from_policies)
+        self._bound: ApplicableItems[BoundPolicy[P]] = ApplicableItems(_policy_covers, exempt_from_policies)
 
     async def load(self) -> None:
         """Load the policies and bindings."""
@@ -118,12 +116,12 @@ class BoundPolicies(Generic[P]):
     def is_empty(self) -> bool:
         """Whether no policy has a binding."""
         self._pair_changed()
-        return not self._hooks.items
+        return not self._bound.items
 
     def find_bindings(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
         """Return the policies with their bindings that may apply to such writes."""
         self._pair_changed()
-        return self._hooks.select_items(operation, kind, subresource)
+        return self._bound.select_items(operation, kind, subresource)
 
     def _pair_changed(self) -> None:
         seen = self._policies.collection.changed, self._bindings.collection.changed
@@ -133,17 +131,17 @@ class BoundPolicies(Generic[P]):
         for binding in self._bindings.list_items():
             by_policy.setdefault(binding.policy, []).append(binding)
         policies = self._policies.list_items()
-        self._hooks.set_items(
+        self._bound.set_items(
             [BoundPolicy(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy]
         )
         self._revisions = seen
 
     async def find_evaluations(
-        self, subject: AdmissionSubject, hooks: Sequence[BoundPolicy[P]]
+        self, subject: AdmissionSubject, bound: Sequence[BoundPolicy[P]]
     ) -> list[Invocation[P] | PolicyFault]:
         """Return the evaluations that a write needs, and a fault for each policy that cannot be evaluated, in order."""
         evaluations: list[Invocation[P] | PolicyFault] = []
-        for policy, bindings in hooks:
+        for policy, bindings in bound:
             try:
                 version = await policy.matching.find_version(subject)
                 if version is None:
@@ -178,8 +176,8 @@ class BoundPolicies(Generic[P]):
         return [Invocation(policy, binding, version, param) for param in params]
 
 
-def _policy_covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
-    return hook.policy.matching.may_match(operation, kind, subresource)
+def _policy_covers(bound: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
+    return bound.policy.matching.may_match(operation, kind, subresource)
 
 
 def _describe_error(error: Exception) -> str:
@@ -189,18 +187,19 @@ def _describe_error(error: Exception) -> str:
 class PolicyAdmission(Plugin, Generic[P]):
     """The admission plugin that evaluates all bound policies of one kind."""
 
+    custom = True
     policies: ClassVar[Kind]
     bindings: ClassVar[Kind]
     make: type[P]
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         super().__init__(state, authorizer)
-        self._hooks: BoundPolicies[P] = BoundPolicies(state, self.policies, self.bindings, self.make)
-        self.sources = self._hooks.sources
+        self._bound: BoundPolicies[P] = BoundPolicies(state, self.policies, self.bindings, self.make)
+        self.sources = self._bound.sources
 
     @property
     def is_active(self) -> bool:
-        return not self._hooks.is_empty
+        return not self._bound.is_empty
 
     async def start(self) -> None:
-        await self._hooks.load()
+        await self._bound.load()

@@ -1,11 +1,13 @@
-"""The parameters of a policy: objects of any kind that a binding names or selects."""
+"""The objects that configure admission: webhook configurations, policies, bindings, and the parameters of policies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
 
+from podless.cache.cache import Cache
 from podless.cache.entry import Entry
+from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
@@ -13,9 +15,51 @@ from podless.meta import selectors
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each_part
 
+T = TypeVar("T")
+
 _MAX_DECODED = 1 << 20  # maximum bytes of the objects that are kept decoded, which take ten times as much
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
+
+
+class ConfigurationLister(Generic[T]):
+    """All objects of one kind of configuration, sorted by name.
+
+    make: compiles one object; it must be cheap. collection: the objects, with the revision of their last change.
+    """
+
+    def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
+        self.collection: WatchCache = cache.collection(kind.keys)
+        self._prefix = kind.prefix
+        self._make = make
+        self._compiled: dict[str, tuple[int, T]] = {}
+        self._items: list[T] = []
+        self._revision = -1
+
+    async def load(self) -> None:
+        """Load the objects. Later changes take effect immediately."""
+        await self.collection.load()
+
+    def list_items(self) -> list[T]:
+        """Return the compiled objects, in key order."""
+        while self._revision != self.collection.changed:
+            self._compile_changed()
+        return self._items
+
+    def _compile_changed(self) -> None:
+        """Compile the objects that have changed.
+
+        Decoding can be suspended. Another request can then compile a later state, which must not be replaced.
+        """
+        revision, compiled = self.collection.changed, dict[str, tuple[int, T]]()
+        for entry in self.collection.entries_under(self._prefix)[0]:
+            item = self._compiled.get(entry.key)
+            if item is None or item[0] != entry.revision:
+                item = entry.revision, self._make(entry.decode())
+            compiled[entry.key] = item
+        if revision == self.collection.changed or revision > self._revision:
+            self._compiled, self._revision = compiled, revision
+            self._items = [item for _, item in compiled.values()]
 
 
 class MissingConfiguration(Exception):

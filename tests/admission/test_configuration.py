@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.admission import params
-from podless.admission.conditions import MatchConditions
+from podless.admission import configuration
+from podless.admission.matching import MatchConditions
 from podless.runtime.jsonobject import Object
 from tests.admission.conftest import GROUP
 from tests.inside import Ask, Inside, merge
@@ -66,7 +66,7 @@ def test_parameters_are_decoded_once(own: Inside) -> None:
 
 
 def test_parameters_that_are_too_long_are_not_kept(own: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(params, "_MAX_DECODED", 1000)
+    monkeypatch.setattr(configuration, "_MAX_DECODED", 1000)
     bind(own, 10)
     few = charged(own)
     more = dict.fromkeys((f"m{number}" for number in range(10_000)), "some text")
