@@ -6,8 +6,8 @@ writes the first key if its condition still holds. Then it gives the other keys 
 that has not seen the first key does not find the revisions that it expects. A server that dies while it holds the lock
 leaves the list of keys; the next holder gives them new revisions first.
 
-Limits: other clients see the keys one after the other. A first write that reaches the database `_STALE_SECONDS` after it
-was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
+Limits: other clients see the keys one after the other. A first write that reaches the database `_STALE_SECONDS` after
+it was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from podless.store.sqlite.past import PackedHistory
 
 _MAINTENANCE_INTERVAL = 10.0  # seconds between two checks for maintenance without writes
 _PAUSE_RATIO = 4.0  # background work pauses this many times as long as a step took
-# While clients make more than `_BUSY_WRITES` in `_RATE_PERIOD` seconds, history is forgotten later, up to `_BUSY_FACTOR`
-# times the bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait for a step.
+# While clients make more than `_BUSY_WRITES` in `_RATE_PERIOD` seconds, history is forgotten later, up to
+# `_BUSY_FACTOR` times the bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait.
 _BUSY_WRITES = 10
 _RATE_PERIOD = 0.05
 _BUSY_FACTOR = 2
