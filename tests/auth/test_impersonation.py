@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth import impersonation
-from podless.auth.attributes import AccessDenied, Attributes
-from podless.auth.authorizer import AllowAll, Decision
+from podless.auth.authorizer import AccessDenied, AllowAll, Attributes, Decision
 from podless.auth.user import User
 from podless.meta.errors import BadRequest
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from podless.apis.rbac import rbac
 from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from podless.auth import rbac as module
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.rbac import RBAC
 from podless.auth.rules import RoleRules
 from podless.auth.user import User

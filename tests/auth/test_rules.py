@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth import rules
-from podless.auth.attributes import Attributes
-from podless.auth.rules import PolicyRule, RoleRules
+from podless.auth.authorizer import Attributes, PolicyRule
+from podless.auth.rules import RoleRules
 from tests.cost import assert_linear
 
 VERBS = ["get", "list", "delete"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import orjson
 import pytest
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.explore import gate
 from podless.explore.election import Lease
 from podless.explore.gate import GatedRun, RunHooks

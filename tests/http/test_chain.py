@@ -10,9 +10,8 @@ import orjson
 import pytest
 from greenlet import getcurrent
 
-from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
-from podless.auth.authorizer import AllowAll, Decision
+from podless.auth.authorizer import AllowAll, Attributes, Decision
 from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain_filters, list_filters

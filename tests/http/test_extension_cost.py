@@ -12,7 +12,7 @@ import pytest
 
 from podless.admission import calls, patches
 from podless.apis.schemes import make_review_scheme
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.http.audit import auditor
 from podless.http.message import HTTPRequest

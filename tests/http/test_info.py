@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.http.info import UnclearPath, _path_info, request_info
 from podless.http.message import HTTPRequest
 

@@ -6,8 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
+from podless.auth.authorizer import Attributes, Authorizer
 from podless.auth.user import account_user
 from podless.cache.entry import Entry
 from podless.codec import sentfloats

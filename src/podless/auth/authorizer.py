@@ -1,13 +1,35 @@
-"""The interface of authorizers."""
+"""Authorization: the attributes of a request, the interface of authorizers, and the error for a denied request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from podless.auth.attributes import Attributes
-from podless.auth.rules import PolicyRule
 from podless.auth.user import User
+from podless.codec.gotext import quote
+from podless.meta.errors import APIError, describe_object, qualify_resource
+
+PolicyRule = dict[str, Any]
+
+# the header of answers that a real server's filters for authorization and impersonation give
+NO_SNIFF: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
+
+
+class Attributes(NamedTuple):
+    """One authorization check.
+
+    verb: of the API (get, list, deletecollection ...), or an HTTP method in lower case if path is set. path: of a
+    non-resource request, "" for resources. namespace, name: "" for all.
+    """
+
+    verb: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str = ""
 
 
 class Decision(NamedTuple):
@@ -75,3 +97,32 @@ class AllowAll:
     def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return None: no role limits a user."""
         return None
+
+
+class AccessDenied(APIError, code=403, reason="Forbidden"):
+    """A 403: the user lacks the permission. reason: from the authorizer."""
+
+    headers = NO_SNIFF
+
+    def __init__(self, user: User, attributes: Attributes, reason: str = "") -> None:
+        end = f": {reason}" if reason else ""
+        super().__init__(
+            f"{_describe_subject(attributes)}forbidden: {_describe_denial(user, attributes)}{end}",
+            describe_object(attributes.name, attributes.group, attributes.resource),
+        )
+
+
+def _describe_subject(attributes: Attributes) -> str:
+    if not attributes.resource:
+        return ""
+    name = f" {quote(attributes.name)}" if attributes.name else ""
+    return f"{qualify_resource(attributes.resource, attributes.group)}{name} is "
+
+
+def _describe_denial(user: User, attributes: Attributes) -> str:
+    start = f"User {quote(user.name)} cannot {attributes.verb}"
+    if attributes.path:
+        return f"{start} path {quote(attributes.path)}"
+    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    scope = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+    return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {scope}"

@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-from podless.auth.attributes import NO_SNIFF, AccessDenied, Attributes
-from podless.auth.authorizer import Authorizer
+from podless.auth.authorizer import NO_SNIFF, AccessDenied, Attributes, Authorizer
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User, account_user, parse_account
 from podless.codec.gotext import quote
 from podless.meta import names

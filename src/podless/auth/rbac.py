@@ -13,9 +13,8 @@ from typing import NamedTuple
 from podless.apis.rbac import rbac
 from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from podless.auth import rules
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Decision
-from podless.auth.rules import PolicyRule, RoleRules, join_errors
+from podless.auth.authorizer import Attributes, Decision, PolicyRule
+from podless.auth.rules import RoleRules, join_errors
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry

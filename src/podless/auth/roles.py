@@ -9,7 +9,7 @@ from pathlib import Path
 
 from podless.apis.catalog import GROUPS
 from podless.apis.rbac.rbac import GROUP
-from podless.auth.rules import PolicyRule
+from podless.auth.authorizer import PolicyRule
 from podless.runtime.datafiles import read_blocks
 from podless.runtime.jsonobject import Object
 

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Any
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes, PolicyRule
 from podless.codec.gotext import quote
 from podless.runtime.meter import charge, each
-
-PolicyRule = dict[str, Any]
 
 ALL = "*"
 _ANY_NAME = ""

@@ -9,7 +9,7 @@ from functools import partial
 
 import orjson
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.explore.election import Election, Lease
 from podless.explore.points import Log, LogEntry, read_version, resource_of
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from podless.app import App, Settings
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
 from podless.explore.gate import Gate, GatedRun

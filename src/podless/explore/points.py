@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.http.faults import carry
 from podless.meta.errors import qualify_resource
 from podless.runtime.dataclass import dataclass

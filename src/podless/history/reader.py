@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
+from podless.auth.authorizer import Attributes, Authorizer
 from podless.auth.user import User
 from podless.history.change import ChangedObject, find_replaced, make_change, place_of
 from podless.kinds.registry import Registry

@@ -393,8 +393,8 @@ class APIHandler:
         lease = self._selections.charge_watch(request, call)
         watch: Watch | None = None
         try:
-            chosen = await options.read_list_options(self._api, call, lease.parsed)
-            lease.share_selectors(chosen.labels, chosen.fields)
+            chosen = await options.read_list_options(self._api, call, lease.selectors.parsed)
+            lease.selectors.parsed = chosen.labels, chosen.fields
             watch = Watch(self._api, call, chosen, await self._api.load_collection(call.kind))
             await watch.prepare_initial()
             form = negotiate.choose_stream_form(form)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from podless.auth.attributes import AccessDenied
 from podless.auth.authenticate import Authenticator
-from podless.auth.authorizer import Authorizer, Decision
+from podless.auth.authorizer import AccessDenied, Authorizer, Decision
 from podless.auth.user import ANONYMOUS, User
 from podless.codec import gotext, gotime
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer

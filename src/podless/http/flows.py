@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User, account_user
 from podless.cache.events import CacheEvent
 from podless.http.families import Sample, render_family

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.meta import names, selectors
 from podless.meta.errors import BadRequest
 from podless.runtime.bounded import bounded_cache

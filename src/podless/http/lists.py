@@ -138,17 +138,36 @@ def list_metadata(page: Many) -> Object:
     return metadata
 
 
+def _open_list(
+    call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str
+) -> tuple[bytes, bytes, Callable[[], Iterator[bytes]]]:
+    """Return the JSON before and after the items of a list in its form, and a function that encodes the items.
+
+    Without items, a real server shows null in lists of PartialObjectMetadata.
+    """
+    kind, version, metadata = call.kind, call.version, list_metadata(page)
+    if form.target == "Table":
+        layout = table.table_layout(kind, version)
+        head, tail = table.frame_table(layout, metadata, form.version, bare=not page.entries)
+        return head, tail, partial(table_rows, call, page, form, row_cache, include)
+    if form.target:
+        head, tail = _make_frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", metadata)
+        if not page.entries:
+            head, tail = head[:-1] + b"null", b"}"
+        return head, tail, partial(map, partial(_encode_partial, call, form, row_cache), page.entries)
+    head, tail = _make_frame(kind.list_kind, kind.api_version(version.name), metadata)
+    return head, tail, partial(map, partial(_encode_item, call), page.entries)
+
+
+def encode_list(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str) -> bytes:
+    """Return a short list as JSON. row_cache, include: as for `list_pieces`."""
+    head, tail, encode_items = _open_list(call, page, form, row_cache, include)
+    return b"".join((head, b",".join(encode_items()), tail))
+
+
 def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str) -> LazyBody:
     """Return the list in its form. row_cache: cached rows. include: the includeObject parameter of tables."""
-    if form.target == "Table":
-        head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
-        encode_items: Callable[[], Iterator[bytes]] = partial(table_rows, call, page, form, row_cache, include)
-    elif form.target:
-        head, tail = _make_frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
-        encode_items = partial(map, partial(_encode_partial, call, form, row_cache), page.entries)
-    else:
-        head, tail = _make_frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
-        encode_items = partial(map, partial(_encode_item, call), page.entries)
+    head, tail, encode_items = _open_list(call, page, form, row_cache, include)
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
         return LazyBody(

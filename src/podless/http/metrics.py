@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.http.families import Sample, render_family
 from podless.http.flows import Flow, Flows
 from podless.http.held import ClientMemory

@@ -49,18 +49,16 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
             answer.own_size = 0
         return answer
     body: Sequence[bytes] | ListBody | LazyBody
-    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
-        _refuse_partial(call, form)
-        include = included_part(call) if form.target == "Table" else ""
-        return Response(200, lists.list_pieces(call, outcome, form, row_cache, include), form.media.encode())
-    if isinstance(outcome, AnswerDocument):
+    if isinstance(outcome, Many):
+        body, code = _render_many(call, outcome, form, row_cache), 200
+        if isinstance(body, LazyBody):
+            return Response(code, body, form.media.encode())
+    elif isinstance(outcome, AnswerDocument):
         if outcome.may_be_long and not form.target and (size := serializer.measure_long(outcome.obj)):
             return Response(outcome.code, _document_pieces(outcome.obj, form, size), form.media.encode())
         body, code = [_render_document(call, outcome, form)], outcome.code
-    elif isinstance(outcome, Single):
-        body, code = [_render_single(call, outcome, form)], outcome.code
     else:
-        body, code = _render_many(call, outcome, form, row_cache), 200
+        body, code = [_render_single(call, outcome, form)], outcome.code
     if form.media == YAML:
         text = b"".join(body)
         charge(len(text) // _MOVED)
@@ -281,12 +279,13 @@ def _refuse_partial(call: Call, form: AnswerForm) -> None:
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
-def _render_many(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> list[bytes] | ListBody:
-    if form.target == "Table":
-        return _render_table(call, page, form, row_cache)
-    if form.target:
-        return [serializer.encode_json(_make_partials(call, page, form))]
-    return _render_objects(call, page)
+def _render_many(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> list[bytes] | ListBody | LazyBody:
+    """Return a list as JSON, or in its form if it is long and not sent as stored."""
+    _refuse_partial(call, form)
+    include = included_part(call) if form.target == "Table" else ""
+    if (form.target or form.pretty or form.media == YAML) and lists.is_long(page):
+        return lists.list_pieces(call, page, form, row_cache, include)
+    return [lists.encode_list(call, page, form, row_cache, include)] if form.target else _render_objects(call, page)
 
 
 def _render_objects(call: Call, page: Many) -> ListBody:
@@ -300,26 +299,6 @@ def _render_objects(call: Call, page: Many) -> ListBody:
     meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return ListBody(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
-
-
-def _make_partials(call: Call, page: Many, form: AnswerForm) -> Object:
-    """Return a PartialObjectMetadataList. Raises NotAcceptable if the form for single objects was requested."""
-    _refuse_partial(call, form)
-    loaded = (view.load_inner(call.kind, call.version, entry) for entry in page.entries)
-    return {
-        "kind": "PartialObjectMetadataList",
-        "apiVersion": f"meta.k8s.io/{form.version}",
-        "metadata": lists.list_metadata(page),
-        "items": [table.make_partial(obj, form.version) for obj in loaded] or None,
-    }
-
-
-def _render_table(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> ListBody:
-    rows = list(lists.table_rows(call, page, form, row_cache, included_part(call)))
-    head, tail = table.frame_table(
-        table.table_layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
-    )
-    return ListBody(head, rows, tail + b"\n")
 
 
 def included_part(call: Call) -> str:

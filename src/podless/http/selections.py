@@ -97,29 +97,20 @@ class SelectorTable:
 
 
 class SelectorLease:
-    """The memory that one watch keeps. Call `end_lease` when the watch is over."""
+    """The memory that one watch keeps. selectors: shared. Call `end_lease` when the watch is over."""
 
-    __slots__ = ("_own_size", "_selections", "_selectors", "_user")
+    __slots__ = ("_own_size", "_selections", "_user", "selectors")
 
     def __init__(self, selections: SelectorTable, user: str, selectors: SharedSelectors, own_size: int) -> None:
         self._selections: SelectorTable | None = selections
         self._user = user
-        self._selectors = selectors
+        self.selectors = selectors
         self._own_size = own_size
-
-    @property
-    def parsed(self) -> Parsed | None:
-        """The parsed selectors, None if no other watch has parsed them."""
-        return self._selectors.parsed
-
-    def share_selectors(self, labels: LabelSelector, fields: FieldSelector) -> None:
-        """Share the parsed selectors with watches that have equal ones."""
-        self._selectors.parsed = labels, fields
 
     def end_lease(self) -> None:
         """End the lease."""
         if self._selections is not None:
-            self._selections.release_watch(self._user, self._selectors, self._own_size)
+            self._selections.release_watch(self._user, self.selectors, self._own_size)
             self._selections = None
 
 

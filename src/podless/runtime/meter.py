@@ -7,6 +7,7 @@ GIL meanwhile.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence, Sized
 from contextvars import ContextVar
@@ -66,20 +67,8 @@ class _SuspendableMeter(CPUMeter):
             self.on_look()
 
 
-class _Unlimited(CPUMeter):
-    """The meter of work that must not be suspended."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.steps_left = _CHECK_STEPS
-
-    def check_time(self) -> None:
-        self.steps_left = _CHECK_STEPS
-
-
 DEFAULT: Final = _SuspendableMeter()
-_UNLIMITED: Final = _Unlimited()
+_UNLIMITED: Final = CPUMeter(math.inf)  # of work that must not be suspended
 METER: ContextVar[CPUMeter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from podless.auth.attributes import AccessDenied, Attributes
+from podless.auth.authorizer import AccessDenied, Attributes
 from podless.codec import gotext
 from podless.fields.compare import find_replaced
 from podless.kinds import bodies

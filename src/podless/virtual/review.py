@@ -20,7 +20,7 @@ from podless.apis.authorization.group import (
 from podless.apis.core.group import BINDINGS
 from podless.apis.policy.group import EVICTIONS
 from podless.auth import authenticate, rules
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind

@@ -12,8 +12,7 @@ from podless.admission import CREATE, UPDATE, AdmissionAttributes
 from podless.apis.core.group import PODS
 from podless.apis.resource.admission import DeviceAccessCheck
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Decision
+from podless.auth.authorizer import Attributes, Decision
 from podless.auth.user import User
 from podless.runtime.jsonobject import Object
 

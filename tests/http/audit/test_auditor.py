@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from podless import Server, StartError
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.http.audit import Audit, auditor
 from podless.http.limits import Limits
 from podless.structs import protobuf

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.http.audit import policy
 from podless.http.audit.policy import BadPolicy, read_policy

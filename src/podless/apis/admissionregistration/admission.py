@@ -14,7 +14,7 @@ from podless.apis.admissionregistration.group import (
     VALIDATING_BINDINGS,
     VALIDATING_POLICIES,
 )
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.kinds.kind import Kind
 from podless.meta import field

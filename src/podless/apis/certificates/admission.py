@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.certificates.group import GROUP, POD_REQUESTS, SIGNING_REQUESTS, TRUST_BUNDLES
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
+from podless.auth.authorizer import Attributes, Authorizer
 from podless.auth.user import MASTERS, User
 from podless.kinds.kind import Kind
 from podless.meta import field

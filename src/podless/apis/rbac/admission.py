@@ -13,8 +13,7 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.rbac.rbac import GROUP
 from podless.auth import rules
-from podless.auth.attributes import Attributes
-from podless.auth.rules import PolicyRule
+from podless.auth.authorizer import Attributes, PolicyRule
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound

@@ -11,7 +11,7 @@ from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.apis.resource.requests import device_key
-from podless.auth.attributes import AccessDenied, Attributes
+from podless.auth.authorizer import AccessDenied, Attributes
 from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
 from podless.meta import field, names

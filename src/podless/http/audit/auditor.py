@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.http.audit.backend import Backend

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.runtime.dataclass import dataclass

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Attributes
 from podless.http.message import HTTPRequest
 from podless.runtime.dataclass import dataclass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.auth.attributes import AccessDenied, Attributes
+from podless.auth.authorizer import AccessDenied, Attributes
 from podless.auth.user import User
 
 ALICE = User("alice")
