@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -96,7 +97,7 @@ class CodeGenerator(ExprVisitor[Value]):
 
     def emit_call(self, node: CallExpr) -> Value:
         """Write a call of the function. Arguments of unknown type are checked first."""
-        nodes = node.args if node.target is None else [node.target, *node.args]
+        nodes = node.list_children()
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
         emit = [
             partial(self.emit_fatal if index == fatal else self.emit_argument, arg, node)
@@ -118,10 +119,8 @@ class CodeGenerator(ExprVisitor[Value]):
         if len(call.overloads) != 1:
             return Value(self.emit_repeatable(arg))
         writer = self.writer
-        writer.open_block("try:")
-        value = self.emit_node(arg)
-        name = writer.assign_temp(self.convert_code(value))
-        writer.close_block()
+        with writer.block("try:"):
+            name = writer.assign_temp(self.emit_value(arg))
         writer.write_line("except Halted: raise")
         writer.write_line("except EvaluationError: raise Panic")
         return Value(name)
@@ -140,6 +139,14 @@ class CodeGenerator(ExprVisitor[Value]):
             result = self.halts_by_node[tree] = counts_list or any(map(self.can_halt, tree.list_children()))
         return result
 
+    @contextmanager
+    def attempt(self, error: str) -> Iterator[None]:
+        """Write the lines of a `with` statement as a block that keeps its first error in a variable."""
+        with self.writer.block("try:"):
+            yield
+        self.writer.write_line("except Halted: raise")
+        self.writer.write_line(f"except EvaluationError as caught: {error} = {error} or caught")
+
     def emit_pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
         """Return two operands as names of variables.
 
@@ -150,12 +157,9 @@ class CodeGenerator(ExprVisitor[Value]):
         operands = []
         for emit in (left, right):
             name = writer.assign_temp("None")
-            writer.open_block("try:")
-            value = emit()
-            writer.write_line(f"{name} = {value.code}")
-            writer.close_block()
-            writer.write_line("except Halted: raise")
-            writer.write_line(f"except EvaluationError as error: {failed} = {failed} or error")
+            with self.attempt(failed):
+                value = emit()
+                writer.write_line(f"{name} = {value.code}")
             operands.append(Value(name, value.decl))
         writer.write_line(f"if {failed} is not None: raise {failed}")
         return operands[0], operands[1]

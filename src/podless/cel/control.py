@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from contextlib import nullcontext
 
 from podless.cel.codegen import SORT_BY, CodeGenerator
 from podless.cel.syntax import CallExpr, Comprehension, Expr
@@ -28,10 +27,8 @@ class ControlGenerator(CodeGenerator):
         else:
             self.writer.write_line(f"{result} = {self.emit_condition(terms[0])}")
             for term in terms[1:]:
-                self.writer.open_block(f"if {'not ' if decided else ''}{result}:")
-                code = self.emit_condition(term)
-                self.writer.write_line(f"{result} = {code}")
-                self.writer.close_block()
+                with self.writer.block(f"if {'not ' if decided else ''}{result}:"):
+                    self.writer.write_line(f"{result} = {self.emit_condition(term)}")
         return Value(result)
 
     def emit_absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
@@ -39,36 +36,21 @@ class ControlGenerator(CodeGenerator):
         error = self.writer.assign_temp("None")
         self.writer.write_line(f"{result} = {not decided}")
         for index, term in enumerate(terms):
-            if index:
-                self.writer.open_block(f"if {result} is {not decided}:")
-            self.emit_attempt(error, partial(self._emit_term, result, term))
-            if index:
-                self.writer.close_block()
+            unless_decided = self.writer.block(f"if {result} is {not decided}:") if index else nullcontext()
+            with unless_decided, self.attempt(error):
+                self.writer.write_line(f"{result} = {self.emit_condition(term)}")
         self.writer.write_cost()
         self.writer.write_line(f"if {error} is not None and {result} is {not decided}: raise {error}")
-
-    def _emit_term(self, result: str, term: Expr) -> None:
-        self.writer.write_line(f"{result} = {self.emit_condition(term)}")
-
-    def emit_attempt(self, error: str, body: Callable[[], None]) -> None:
-        """Write a body, and keep its first error under a name."""
-        self.writer.open_block("try:")
-        body()
-        self.writer.close_block()
-        self.writer.write_line("except Halted: raise")
-        self.writer.write_line(f"except EvaluationError as caught: {error} = {error} or caught")
 
     def emit_conditional(self, node: CallExpr) -> Value:
         """Write c ? a : b."""
         test, yes, no = node.args
         code = self.emit_condition(test)
         result = self.writer.name_temp()
-        self.writer.open_block(f"if {code}:")
-        self.writer.write_line(f"{result} = {self.emit_value(yes)}")
-        self.writer.close_block()
-        self.writer.open_block("else:")
-        self.writer.write_line(f"{result} = {self.emit_value(no)}")
-        self.writer.close_block()
+        with self.writer.block(f"if {code}:"):
+            self.writer.write_line(f"{result} = {self.emit_value(yes)}")
+        with self.writer.block("else:"):
+            self.writer.write_line(f"{result} = {self.emit_value(no)}")
         return Value(result)
 
     def visit_comprehension(self, node: Comprehension) -> Value:
@@ -80,13 +62,12 @@ class ControlGenerator(CodeGenerator):
         result = writer.name_temp()
         writer.write_line(f"{result} = {_INITIAL[node.macro]}")
         error = writer.assign_temp("None") if self.exact and node.macro in ("all", "exists") else ""
-        writer.open_block(self.emit_loop(node, range_value))
-        writer.loops += 1
-        self.emit_body(node, result, error)
-        writer.add_cost(_STEPS[node.macro])
-        writer.write_cost_check()
-        writer.loops -= 1
-        writer.close_block()
+        with writer.block(self.emit_loop(node, range_value)):
+            writer.loops += 1
+            self.emit_body(node, result, error)
+            writer.add_cost(_STEPS[node.macro])
+            writer.write_cost_check()
+            writer.loops -= 1
         self.scope = saved
         writer.add_cost(1)
         if node.macro == "exists_one":
@@ -116,28 +97,15 @@ class ControlGenerator(CodeGenerator):
         if node.macro in ("all", "exists"):
             writer.add_cost(_CONDITIONS[node.macro])
             sign = "not " if node.macro == "all" else ""
-            stop = f"{result} = {node.macro == 'exists'}"
-
-            def emit_test() -> None:
+            with self.attempt(error) if error else nullcontext():
                 code = self.emit_condition(node.body)
-                writer.write_cost()
-                writer.open_block(f"if {sign}{code}:")
-                writer.write_line(stop)
-                writer.write_line("break")
-                writer.close_block()
-
-            if error:
-                self.emit_attempt(error, emit_test)
-            else:
-                emit_test()
+                with writer.block(f"if {sign}{code}:"):
+                    writer.write_line(f"{result} = {node.macro == 'exists'}")
+                    writer.write_line("break")
             return
         guard = node.body if node.macro == "exists_one" else node.filter
-        if guard is not None:
-            code = self.emit_condition(guard)
-            writer.open_block(f"if {code}:")
-        self.emit_collect(node, result)
-        if guard is not None:
-            writer.close_block()
+        with writer.block(f"if {self.emit_condition(guard)}:") if guard is not None else nullcontext():
+            self.emit_collect(node, result)
 
     def emit_collect(self, node: Comprehension, result: str) -> None:
         """Write how a loop updates its result."""

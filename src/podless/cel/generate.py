@@ -120,12 +120,10 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         for entry in node.entries:
             key, value = self.emit_repeatable(entry.key), self.emit_repeatable(entry.value)
             if entry.optional:
-                self.writer.open_block(f"if {value}.present:")
-                self.writer.write_line(f"put({name}, {key}, {value}.value)")
-                self.writer.close_block()
-                self.writer.open_block("else:")
-                self.writer.write_line(f"remove({name}, {key})")
-                self.writer.close_block()
+                with self.writer.block(f"if {value}.present:"):
+                    self.writer.write_line(f"put({name}, {key}, {value}.value)")
+                with self.writer.block("else:"):
+                    self.writer.write_line(f"remove({name}, {key})")
             else:
                 self.writer.write_line(f"put({name}, {key}, {value})")
         return Value(name)

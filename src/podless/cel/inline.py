@@ -154,8 +154,7 @@ class InlineGenerator(CodeGenerator):
 
     def emit_match(self, node: CallExpr) -> Value | None:
         """Write matches() with a constant pattern."""
-        args = node.args if node.target is None else [node.target, *node.args]
-        text, pattern = args
+        text, pattern = node.list_children()
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
         matcher = self.writer.name_constant(patterns.make_matcher(pattern.value))
@@ -213,13 +212,10 @@ class InlineGenerator(CodeGenerator):
         target = self.name_code(self.emit_value(node.target))
         result = self.writer.name_temp()
         self.writer.write_line(f"if {target}.__class__ is not Optional: raise no_overload()")
-        self.writer.open_block(f"if {target}.present:")
-        self.writer.write_line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
-        self.writer.close_block()
-        self.writer.open_block("else:")
-        code = self.emit_value(node.args[0])
-        self.writer.write_line(f"{result} = {code}")
-        self.writer.close_block()
+        with self.writer.block(f"if {target}.present:"):
+            self.writer.write_line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
+        with self.writer.block("else:"):
+            self.writer.write_line(f"{result} = {self.emit_value(node.args[0])}")
         self.writer.add_cost(1)
         return Value(result)
 

@@ -87,18 +87,22 @@ class CodeWriter:
         self.names[name] = value
         return name
 
-    def open_block(self, head: str) -> None:
-        """Begin a block."""
+    def block(self, head: str) -> CodeWriter:
+        """Begin a block, the lines that are written in a `with` statement."""
         self.write_cost()
         self.write_line(head)
         self.depth += 1
+        return self
 
-    def close_block(self) -> None:
-        """End a block."""
-        self.write_cost()
-        if self.lines[-1].endswith(":"):
-            self.write_line("pass")
-        self.depth -= 1
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if failed is None:
+            self.write_cost()
+            if self.lines[-1].endswith(":"):
+                self.write_line("pass")
+            self.depth -= 1
 
     def begin_function(self, exact: bool) -> None:
         """Start the body of a function. exact: an error keeps its cost."""
