@@ -105,9 +105,9 @@ class NodeFunction:
         writer = FunctionWriter(self._parts)
         # the exact walks would drop such nulls if they finish what this walk has begun; metadata changes after a check
         if mode.root and mode.fill and (has_dropped_nulls(node) or (mode.check and writer.reads_metadata(node))):
-            writer.put_line(1, "return False")
+            writer.put_line("return False")
         else:
-            writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
+            writer.write_slot(node, "v", mode, ["return False"] if mode.fill else None)
         head = writer.list_first_lines(mode)
         charge((len(head) + len(writer.lines)) * _LINE_STEPS)
         body = "\n".join([*head, *writer.lines]) or " pass"
@@ -155,100 +155,97 @@ class FunctionWriter(StatementWriter):
         key = make_key(node)
         return make_once(self.parts, (mode, key), lambda: function) if key else function
 
-    def write_slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
+    def write_slot(self, node: Node, var: str, mode: Mode, null: list[str] | None) -> None:
         """Write the code for a value. null: the lines for a null; None: as the schema says."""
         if null is None:
             null = self.list_null_lines(node, mode)
         kinds = self.list_classes(node, mode)
         after = mode.check and self.has_logic(node)
         if after and len(kinds) > 1:
-            self.write_block(indent, f"if {var} is None:", lambda deeper: self.put_lines(deeper, null))
-            self.write_block(indent, "else:", lambda deeper: self.write_chain(node, var, deeper, mode, kinds, None))
+            with self.block(f"if {var} is None:"):
+                self.put_lines(null)
+            with self.block("else:"):
+                self.write_chain(node, var, mode, kinds, None)
             return
-        self.write_chain(node, var, indent, mode, kinds, null)
+        self.write_chain(node, var, mode, kinds, null)
 
     def list_null_lines(self, node: Node, mode: Mode) -> list[str]:
         """Return the lines for a null that stays in place."""
         wrong = (node.types and not node.nullable) or node.raw.get("enum")
         return ["return False"] if mode.check and wrong else ["pass"]
 
-    def write_chain(
-        self, node: Node, var: str, indent: int, mode: Mode, kinds: dict[str, bool], null: list[str] | None
-    ) -> None:
+    def write_chain(self, node: Node, var: str, mode: Mode, kinds: dict[str, bool], null: list[str] | None) -> None:
         """Write a branch for each allowed class of value, and reject all other classes."""
         word = "if"
         if not mode.check and (idle := self.list_idle_classes(node, mode)):
-            self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in idle)}: pass")
+            self.put_line(f"if {' or '.join(f'{var}.__class__ is {name}' for name in idle)}: pass")
             word = "elif"
         for kind, allowed in kinds.items():
             if not allowed:
                 continue
-            self.write_block(
-                indent,
-                f"{word} {self.test_class(var, kind)}:",
-                lambda deeper, kind=kind: self.write_branch(node, var, deeper, mode, kind, null is not None),  # type: ignore[misc]
-            )
+            with self.block(f"{word} {self.test_class(var, kind)}:"):
+                self.write_branch(node, var, mode, kind, null is not None)
             word = "elif"
         refused = mode.check and not kinds.get("any") and null == ["return False"]
         if null is not None and not refused:
-            self.write_block(indent, f"{word} {var} is None:", lambda deeper: self.put_lines(deeper, null))
+            with self.block(f"{word} {var} is None:"):
+                self.put_lines(null)
             word = "elif"
         if kinds.get("any"):
             pass
         elif word == "if":
-            self.put_line(indent, "return False")
+            self.put_line("return False")
         elif mode.check:
-            self.put_line(indent, "else: return False")
+            self.put_line("else: return False")
         elif mode.prune:
-            self.put_line(indent, f"elif {var}.__class__ in CONTAINERS: return False")
+            self.put_line(f"elif {var}.__class__ in CONTAINERS: return False")
         if null is None and mode.check:
-            self.write_logic(node, var, indent, mode, "")
+            self.write_logic(node, var, mode, "")
 
-    def write_branch(self, node: Node, var: str, indent: int, mode: Mode, kind: str, logic: bool) -> None:
+    def write_branch(self, node: Node, var: str, mode: Mode, kind: str, logic: bool) -> None:
         """Write the code for a value of one class."""
         if kind == "dict":
-            self.write_object(node, var, indent, mode)
+            self.write_object(node, var, mode)
         elif kind == "list":
-            self.write_list(node, var, indent, mode)
+            self.write_list(node, var, mode)
         elif kind != "any" and mode.check:
-            self.write_scalar(node, var, indent, kind)
+            self.write_scalar(node, var, kind)
         if logic and mode.check:
-            self.write_logic(node, var, indent, mode, kind)
+            self.write_logic(node, var, mode, kind)
 
-    def write_child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
+    def write_child(self, node: Node, var: str, mode: Mode, null: list[str]) -> None:
         """Write the code for a child value: inline if it is small, else a call."""
-        fits_inline = len(self.lines) < _MAX_LINES and indent < _MAX_DEPTH and self.loops < _MAX_LOOPS
+        fits_inline = len(self.lines) < _MAX_LINES and self.depth < _MAX_DEPTH and self.loops < _MAX_LOOPS
         if fits_inline and count_nodes(node.raw, _INLINE_NODES) <= _INLINE_NODES:
-            self.write_slot(node, var, indent, mode, null)
+            self.write_slot(node, var, mode, null)
             return
         self.weight += CALL
         name = self.add_constant("f", self.find_function(node, mode))
-        self.write_block(indent, f"if {var} is None:", lambda deeper: self.put_lines(deeper, null))
-        self.put_line(indent, f"elif not {name}.run({var}): return False")
+        with self.block(f"if {var} is None:"):
+            self.put_lines(null)
+        self.put_line(f"elif not {name}.run({var}): return False")
 
-    def write_object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_object(self, node: Node, var: str, mode: Mode) -> None:
         """Write the body for an object."""
         keep = mode.keep or node.preserve
         child_mode = replace(mode, keep=False, root=False)
         names = list(node.properties)
         resource = node.embedded or mode.root
         if len(names) > _WIDE_PROPERTIES:
-            self.write_wide(node, var, indent, mode, keep)
+            self.write_wide(node, var, mode, keep)
         else:
             if mode.prune and not keep and not node.has_additional:
                 known = frozenset(names) | (META if resource else frozenset())
-                self.write_failure(indent, f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
+                self.write_failure(f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
             required = self.list_required(node, mode)
             for name in names:
-                self.write_property(
-                    node, name, var, indent, self.choose_mode(mode, node, name, child_mode), name in required
-                )
+                self.write_property(node, name, var, self.choose_mode(mode, node, name, child_mode), name in required)
         if node.has_additional:
-            self.write_additional(node, var, indent, child_mode, resource)
+            self.write_additional(node, var, child_mode, resource)
         if mode.check:
-            self.write_sizes(node, var, indent)
+            self.write_sizes(node, var)
         if node.embedded and not mode.nested and not mode.root and (mode.prune or mode.check):
-            self.write_failure(indent, f"not resource({var})")
+            self.write_failure(f"not resource({var})")
 
     def choose_mode(self, mode: Mode, node: Node, name: str, child_mode: Mode) -> Mode:
         """Return the mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
@@ -262,14 +259,14 @@ class FunctionWriter(StatementWriter):
         """Return the required fields, if the mode checks them."""
         return frozenset(node.raw.get("required") or () if mode.check else ())
 
-    def write_property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
+    def write_property(self, node: Node, name: str, var: str, mode: Mode, required: bool) -> None:
         """Write the code for one declared property of an object."""
         child = node.find_child(name)
         assert child is not None
         key = repr(name)
         if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
             if required:
-                self.write_failure(indent, f"{key} not in {var}")
+                self.write_failure(f"{key} not in {var}")
             return
         filled = self.emit_default(child, mode, len(name))
         null = self.list_null_lines(child, mode)
@@ -278,16 +275,13 @@ class FunctionWriter(StatementWriter):
             if not filled and required:
                 null = ["return False"]
         item = self.make_name()
-
-        def write_body(deeper: int) -> None:
-            self.put_line(deeper, f"{item} = {var}[{key}]")
-            self.write_child(child, item, deeper, mode, null)
-
-        self.write_block(indent, f"if {key} in {var}:", write_body)
+        with self.block(f"if {key} in {var}:"):
+            self.put_line(f"{item} = {var}[{key}]")
+            self.write_child(child, item, mode, null)
         if required and not filled:
-            self.put_line(indent, "else: return False")
+            self.put_line("else: return False")
         elif filled:
-            self.put_line(indent, f"else: {var}[{key}] = {filled}")
+            self.put_line(f"else: {var}[{key}] = {filled}")
 
     def emit_default(self, child: Node, mode: Mode, name: int = 0) -> str:
         """Return the expression of a child's default with all inner defaults; "" for none.
@@ -307,7 +301,7 @@ class FunctionWriter(StatementWriter):
         self.default_bytes += size + name
         return "(not 1)" if value is False else repr(value)
 
-    def write_wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
+    def write_wide(self, node: Node, var: str, mode: Mode, keep: bool) -> None:
         """Write the code for an object with many properties: it looks up the part for each field of the object."""
         child_mode = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
@@ -319,91 +313,85 @@ class FunctionWriter(StatementWriter):
                 table[name] = _ACCEPT_ALL
         functions, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
         # a variable, because the interpreter loads a slot faster than it looks up a method
-        self.put_line(indent, f"if len({var}) > {_WIDE_PROPERTIES}: charge(len({var}) * {CALL // PER_STEP})")
-        self.put_line(indent, f"for {key}, {item} in {var}.items():")
-        if keep or node.has_additional:
-            self.put_line(indent + 1, f"{run} = {functions}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
-        else:  # undeclared fields are rare, and a try without exception costs nothing
-            self.put_line(indent + 1, f"try: {run} = {functions}[{key}].run")
-            self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
-        self.write_failure(indent + 1, f"not {run}({item})", CALL)
+        self.put_line(f"if len({var}) > {_WIDE_PROPERTIES}: charge(len({var}) * {CALL // PER_STEP})")
+        with self.block(f"for {key}, {item} in {var}.items():"):
+            if keep or node.has_additional:
+                self.put_line(f"{run} = {functions}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
+            else:  # undeclared fields are rare, and a try without exception costs nothing
+                self.put_line(f"try: {run} = {functions}[{key}].run")
+                self.put_line(f"except KeyError: {'return False' if mode.prune else 'continue'}")
+            self.write_failure(f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
             names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
             decided = not mode.check or all(
                 defaulting.has_valid_default(child, _LITERAL_BYTES) for _, child in each(node.defaulted)
             )
             filled = f"add({var}, {self.add_constant('M', node)})" if decided else UNDECIDED
-            self.put_line(indent, f"if not {names} <= {var}.keys(): {filled}")
+            self.put_line(f"if not {names} <= {var}.keys(): {filled}")
         elif mode.fill:
             for name, child in node.defaulted:
                 filled = self.emit_default(child, self.choose_mode(mode, node, name, child_mode), len(name))
                 if filled:
-                    self.put_line(indent, f"if {name!r} not in {var}: {var}[{name!r}] = {filled}")
+                    self.put_line(f"if {name!r} not in {var}: {var}[{name!r}] = {filled}")
         properties = node.properties
         required = [name for name in node.raw.get("required") or () if mode.check and name in properties]
-        self.write_required(required, var, indent)
+        self.write_required(required, var)
 
-    def write_additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
+    def write_additional(self, node: Node, var: str, mode: Mode, resource: bool) -> None:
         """Write the code for undeclared fields, by additionalProperties."""
         child = node.additional
         declared = frozenset(node.properties)
         if child is None:
             if node.closed and mode.check:
-                self.write_failure(
-                    indent, f"not {var}.keys() <= {self.add_constant('K', declared)}" if declared else var
-                )
+                self.write_failure(f"not {var}.keys() <= {self.add_constant('K', declared)}" if declared else var)
             elif mode.prune:
                 # no part for these fields: if they contain objects or lists, the slow walk prunes them
                 skip = self.add_constant("K", declared | (META if resource else frozenset()))
-                self.write_failure(indent, f"has_unknown({var}, {skip})")
+                self.write_failure(f"has_unknown({var}, {skip})")
             return
         if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
             return
         null = self.list_null_lines(child, mode)
         key, item = self.make_name(), self.make_name()
-
-        def write_body(deeper: int) -> None:
-            lines = null
+        idle = self.list_idle_classes(child, mode) if not declared else ()
+        with self.loop(var, f"for {key}, {item} in {var}.items():", idle, f"{var}.values()"):
             if mode.fill and not child.nullable:
                 filled = self.emit_default(child, mode)
-                lines = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
+                null = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
             if declared:
-                self.put_line(deeper, f"if {key} in {self.add_constant('K', declared)}: continue")
-            self.write_child(child, item, deeper, mode, lines)
+                self.put_line(f"if {key} in {self.add_constant('K', declared)}: continue")
+            self.write_child(child, item, mode, null)
 
-        idle = self.list_idle_classes(child, mode) if not declared else ()
-        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", write_body, idle, f"{var}.values()")
-
-    def write_list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_list(self, node: Node, var: str, mode: Mode) -> None:
         """Write the body for a list."""
         raw = node.raw
         if mode.check:
             if raw.get("maxItems") is not None:
-                self.write_failure(indent, f"len({var}) > {int(raw['maxItems'])}")
+                self.write_failure(f"len({var}) > {int(raw['maxItems'])}")
             if raw.get("minItems"):
-                self.write_failure(indent, f"len({var}) < {int(raw['minItems'])}")
-        self.write_items(node, var, indent, mode)
+                self.write_failure(f"len({var}) < {int(raw['minItems'])}")
+        self.write_items(node, var, mode)
         if not mode.check:
             return
         # after the items, because defaults can make items equal
         if raw.get("uniqueItems"):
-            self.write_failure(indent, f"not different({var})")
+            self.write_failure(f"not different({var})")
         if not mode.nested and node.list_type == "set":
-            self.write_failure(indent, f"len({var}) > 1 and not unique({var})")
+            self.write_failure(f"len({var}) > 1 and not unique({var})")
         if not mode.nested and node.list_type == "map":
             # the type, if declared, rejects a single item that is no object
             only_objects = node.items is not None and node.items.types == ("object",)
             guard = f"len({var}) > 1 and " if only_objects else ""
             distinct = self.add_constant("N", lists.make_distinct_check(node.list_keys))
-            self.write_failure(indent, f"{guard}not {distinct}({var})")
+            self.write_failure(f"{guard}not {distinct}({var})")
 
-    def write_items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_items(self, node: Node, var: str, mode: Mode) -> None:
         """Write the loop over the items of a list."""
         child = node.items
         keep = mode.keep or node.preserve
         if child is None:
             if mode.prune and not keep:
-                self.write_failure(indent, f"holds_containers({var})")
+                self.write_failure(f"holds_containers({var})")
             return
         child_mode = replace(mode, keep=keep, root=False)
         fills = child_mode.fill and child.has_default and not child.nullable
@@ -411,21 +399,18 @@ class FunctionWriter(StatementWriter):
             return
         item, index = self.make_name(), self.make_name()
         head = f"for {index}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
-
-        def write_body(deeper: int) -> None:
+        with self.loop(var, head, self.list_idle_classes(child, child_mode), var):
             null = self.list_null_lines(child, child_mode)
             if fills:
                 null = [f"{var}[{index}] = {self.emit_default(child, child_mode)}"]
-            self.write_child(child, item, deeper, child_mode, null)
+            self.write_child(child, item, child_mode, null)
 
-        self.write_loop(var, indent, head, write_body, self.list_idle_classes(child, child_mode), var)
-
-    def write_logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
+    def write_logic(self, node: Node, var: str, mode: Mode, kind: str) -> None:
         """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.
 
         kind: its class if known.
         """
-        self.write_enum(node, var, indent, kind)
+        self.write_enum(node, var, kind)
         if self.is_plain_int_or_string(node, kind):
             return
         nested = Mode(check=True, nested=True)
@@ -440,22 +425,22 @@ class FunctionWriter(StatementWriter):
 
         branches = [branch for branch in node.list_branches("allOf") if not self.needs_no_code(branch, nested)]
         if len(branches) > MAX_INLINE:
-            self.write_failure(indent, f"not every({add_functions(branches)}, {var})")
+            self.write_failure(f"not every({add_functions(branches)}, {var})")
         else:
             for branch in branches:
-                self.write_failure(indent, f"not {test_branch(branch)}")
+                self.write_failure(f"not {test_branch(branch)}")
         any_of = node.list_branches("anyOf")
         if len(any_of) > MAX_INLINE:
-            self.write_failure(indent, f"not holds({add_functions(any_of)}, {var}, 1)")
+            self.write_failure(f"not holds({add_functions(any_of)}, {var}, 1)")
         elif any_of:
-            self.write_failure(indent, f"not ({' or '.join(map(test_branch, any_of))})")
+            self.write_failure(f"not ({' or '.join(map(test_branch, any_of))})")
         one_of = node.list_branches("oneOf")
         if len(one_of) > MAX_INLINE:
-            self.write_failure(indent, f"holds({add_functions(one_of)}, {var}, 2) != 1")
+            self.write_failure(f"holds({add_functions(one_of)}, {var}, 2) != 1")
         elif one_of:
-            self.write_failure(indent, f"{' + '.join(map(test_branch, one_of))} != 1")
+            self.write_failure(f"{' + '.join(map(test_branch, one_of))} != 1")
         if (forbidden := node.not_node) is not None:
-            self.write_failure(indent, test_branch(forbidden))
+            self.write_failure(test_branch(forbidden))
 
 
 class _AcceptAll(NodeFunction):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from podless.runtime.meter import charge
@@ -47,6 +48,7 @@ class StatementWriter:
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names  # names that the code can use
         self.lines: list[str] = []
+        self.depth = 1  # levels of indentation
         self.weight = 0  # estimated run time of the written lines, in lines
         self.used = 0
         self.loops = 0
@@ -57,8 +59,8 @@ class StatementWriter:
         self.names[name] = value
         return name
 
-    def put_line(self, indent: int, text: str) -> None:
-        self.lines.append(" " * indent + text)
+    def put_line(self, text: str) -> None:
+        self.lines.append(" " * self.depth + text)
         self.weight += 1
 
     def list_first_lines(self, mode: Mode) -> list[str]:
@@ -69,31 +71,39 @@ class StatementWriter:
             lines.append(f" take({self.default_bytes})")
         return lines
 
-    def write_block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
-        """Write a compound statement. An empty body becomes `pass`."""
-        self.put_line(indent, head)
-        line_count = len(self.lines)
-        body(indent + 1)
-        if len(self.lines) == line_count:
-            self.put_line(indent + 1, "pass")
+    def block(self, head: str) -> StatementWriter:
+        """Begin a compound statement, whose body is written in a `with` statement. An empty body becomes `pass`."""
+        self.put_line(head)
+        self.depth += 1
+        return self
 
-    def write_loop(
-        self, var: str, indent: int, head: str, body: Callable[[int], None], idle: Sequence[str], items: str
-    ) -> None:
-        """Write a loop over a list or an object, with its charge: for each item, or once if items cost little.
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        if self.lines[-1].endswith(":"):
+            self.put_line("pass")
+        self.depth -= 1
+
+    @contextmanager
+    def loop(self, var: str, head: str, idle: Sequence[str], items: str) -> Iterator[None]:
+        """Begin a loop over a list or object, whose body is written in a `with` statement, and write its charge.
+
+        Items are charged one by one, or together if they cost little.
 
         A short loop is charged to the code around it, because a charge takes as long as some lines. idle: classes of
         items that need no work; the loop is skipped if all items have them. items: the expression of the items.
         """
         if idle:
             constant = self.add_constant("C", frozenset(_CLASSES[name] for name in idle))
-            self.put_line(indent, f"if not {constant}.issuperset(map(type, {items})):")
-            indent += 1
-        position, space = len(self.lines), " " * indent
+            self.put_line(f"if not {constant}.issuperset(map(type, {items})):")
+            self.depth += 1
+        position, space = len(self.lines), " " * self.depth
         saved = self.weight, self.default_bytes
         self.weight = self.default_bytes = 0
         self.loops += 1
-        self.write_block(indent, head, body)
+        with self.block(head):
+            yield
         self.loops -= 1
         steps, default_bytes = max(self.weight // PER_STEP, 1), self.default_bytes
         self.weight, self.default_bytes = saved
@@ -113,15 +123,17 @@ class StatementWriter:
             lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {default_bytes})")
             self.default_bytes += _FEW_ITEMS * default_bytes
         self.lines[position:position] = lines
+        if idle:
+            self.depth -= 1
 
-    def write_failure(self, indent: int, condition: str, lines: int = 1) -> None:
+    def write_failure(self, condition: str, lines: int = 1) -> None:
         """Write a return of False if the condition holds."""
-        self.put_line(indent, f"if {condition}: return False")
+        self.put_line(f"if {condition}: return False")
         self.weight += lines - 1
 
-    def put_lines(self, indent: int, lines: list[str] | None) -> None:
-        for line in lines or ():
-            self.put_line(indent, line)
+    def put_lines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.put_line(line)
 
     def make_name(self) -> str:
         """Return the name of a new variable."""
@@ -180,42 +192,42 @@ class StatementWriter:
             return f"{var} is not None"
         return f"{var}.__class__ is {kind}"
 
-    def write_scalar(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_scalar(self, node: Node, var: str, kind: str) -> None:
         """Write the checks of a string or number."""
         if kind == "str":
-            self.write_string(node, var, indent)
+            self.write_string(node, var)
         elif kind == "whole":
-            self.write_exact_check(node, var, indent)
+            self.write_exact_check(node, var)
         elif kind in ("int", "number"):
-            self.write_number(node, var, indent, kind)
+            self.write_number(node, var, kind)
 
-    def write_string(self, node: Node, var: str, indent: int) -> None:
+    def write_string(self, node: Node, var: str) -> None:
         """Emit the checks of length, pattern and format."""
         raw = node.raw
         if raw.get("maxLength") is not None:
-            self.write_failure(indent, f"len({var}) > {int(raw['maxLength'])}")
+            self.write_failure(f"len({var}) > {int(raw['maxLength'])}")
         if raw.get("minLength"):
-            self.write_failure(indent, f"len({var}) < {int(raw['minLength'])}")
+            self.write_failure(f"len({var}) < {int(raw['minLength'])}")
         if node.pattern is not None:
-            self.write_failure(indent, f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH_LINES)
+            self.write_failure(f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH_LINES)
         format_check = formats.find_check(node.format) if node.format else None
         if format_check is not None:
-            self.write_failure(indent, f"not {self.add_constant('F', format_check)}({var})", _SEARCH_LINES)
+            self.write_failure(f"not {self.add_constant('F', format_check)}({var})", _SEARCH_LINES)
 
-    def write_number(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_number(self, node: Node, var: str, kind: str) -> None:
         """Write the checks of a number's bounds if they are simple, else a call of the exact check."""
         raw = node.raw
         bounds = [raw.get("maximum"), raw.get("minimum")]
         are_whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
         limits = self.find_range(node)
         if raw.get("multipleOf") is not None or not are_whole or limits is None:
-            self.write_exact_check(node, var, indent)
+            self.write_exact_check(node, var)
             return
         for bound, strict, sign in ((bounds[0], "exclusiveMaximum", ">"), (bounds[1], "exclusiveMinimum", "<")):
             if bound is not None:
-                self.write_failure(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
+                self.write_failure(f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
         if kind == "int" and (None in bounds or limits[1] < 2**53):
-            self.write_failure(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
+            self.write_failure(f"not {limits[0]} <= {var} <= {limits[1]}")
 
     def find_range(self, node: Node) -> tuple[int, int] | None:
         """Return the range of the number's format, None if a bound of the schema is outside of it."""
@@ -229,41 +241,41 @@ class StatementWriter:
             return None
         return -(1 << bits), (1 << bits) - 1
 
-    def write_exact_check(self, node: Node, var: str, indent: int) -> None:
+    def write_exact_check(self, node: Node, var: str) -> None:
         """Write a call of the exact check of a number."""
 
         def is_valid(value: Any) -> bool:
             return not check.checks_scalar(value, node)
 
-        self.write_failure(indent, f"not {self.add_constant('G', is_valid)}({var})", _EXACT_LINES)
+        self.write_failure(f"not {self.add_constant('G', is_valid)}({var})", _EXACT_LINES)
 
-    def write_sizes(self, node: Node, var: str, indent: int) -> None:
+    def write_sizes(self, node: Node, var: str) -> None:
         """Write the checks of the number of fields, and of required fields that are not declared."""
         raw = node.raw
-        self.write_required([name for name in raw.get("required") or () if name not in node.properties], var, indent)
+        self.write_required([name for name in raw.get("required") or () if name not in node.properties], var)
         if raw.get("maxProperties") is not None:
-            self.write_failure(indent, f"len({var}) > {int(raw['maxProperties'])}")
+            self.write_failure(f"len({var}) > {int(raw['maxProperties'])}")
         if raw.get("minProperties"):
-            self.write_failure(indent, f"len({var}) < {int(raw['minProperties'])}")
+            self.write_failure(f"len({var}) < {int(raw['minProperties'])}")
 
-    def write_enum(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_enum(self, node: Node, var: str, kind: str) -> None:
         """Write the check of an enum: strings against a set of strings, other values by Go's conversions."""
         allowed = node.enum
         if allowed is None:
             return
         texts = allowed.texts if kind == "str" else None
         if texts is not None:
-            self.write_failure(indent, f"{var} not in {self.add_constant('E', texts)}")
+            self.write_failure(f"{var} not in {self.add_constant('E', texts)}")
         else:
-            self.write_failure(indent, f"not {self.add_constant('G', allowed.allows)}({var})", _EXACT_LINES)
+            self.write_failure(f"not {self.add_constant('G', allowed.allows)}({var})", _EXACT_LINES)
 
-    def write_required(self, names: list[str], var: str, indent: int) -> None:
+    def write_required(self, names: list[str], var: str) -> None:
         """Write the check of required fields."""
         if len(names) > MAX_INLINE:
-            self.write_failure(indent, f"not {self.add_constant('N', frozenset(names))} <= {var}.keys()", len(names))
+            self.write_failure(f"not {self.add_constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
         for name in names:
-            self.write_failure(indent, f"{name!r} not in {var}")
+            self.write_failure(f"{name!r} not in {var}")
 
     def reads_metadata(self, node: Node) -> bool:
         """Return whether rules of a whole object can depend on its metadata."""
