@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from podless.cel import types
 from podless.cel.decls import Declarations, Overload
@@ -52,9 +53,8 @@ def check_tree(
     container: the namespace in which names are looked up first. typed: if False, every type is dyn, and errors show at
     evaluation.
     """
-    checker = (_TypeChecker if typed else _UntypedChecker)(
-        declarations, dict(variables), fields or FieldTypes(), container
-    )
+    make_checker = _TypeChecker if typed else _UntypedChecker
+    checker = make_checker(declarations, dict(variables), fields or FieldTypes(), container)
     checker.visit(tree)
     if checker.issues:
         raise CompileError(source, checker.issues)
@@ -72,9 +72,8 @@ class _TypeChecker(ExprVisitor[Type]):
         self.scope = variables
         self.fields = fields
         self.bindings = types.Bindings()
-        self.comprehension_variables: frozenset[str] = (
-            frozenset()
-        )  # variables of comprehensions, which shadow dotted names
+        # variables of comprehensions, which shadow dotted names
+        self.comprehension_variables: frozenset[str] = frozenset()
         self.issues: list[Issue] = []
         self.nodes: list[Expr] = []
 
@@ -183,8 +182,7 @@ class _TypeChecker(ExprVisitor[Type]):
 
     def infer_overloads(self, node: CallExpr) -> Type:
         """Return the result type of a call, and set its matching overloads."""
-        args = node.args if node.target is None else [node.target, *node.args]
-        arg_types = tuple(arg.type for arg in args)
+        arg_types = tuple(arg.type for arg in node.list_children())
         if node.function in ("_&&_", "_||_"):
             return self.check_logical_call(node)
         result: Type | None = None
@@ -263,28 +261,21 @@ class _TypeChecker(ExprVisitor[Type]):
         return types.map_of(keys or self.bindings.make_param(), values or self.bindings.make_param())
 
     def visit_message(self, node: MessageExpr) -> Type:
-        if self.fields.can_construct(node.name.removeprefix(".")):
-            return self.check_construction(node, node.name.removeprefix("."))
-        name = next(
-            (candidate for candidate in self.list_candidates(node.name) if candidate in _MESSAGES),
-            node.name.removeprefix("."),
-        )
-        message_type = _MESSAGES.get(name)
-        if message_type is None:
-            kind = self.declarations.types.get(name)
-            if kind is None:
-                return self.add_undeclared_error(node.offset, node.name)
-            return self.add_error(node.offset, f"'{name}' is not a message type")
+        name = node.name.removeprefix(".")
+        find_field: Callable[[str], Type | None]
+        if self.fields.can_construct(name):
+            result, find_field = types.struct_type(name), partial(self.fields.find_field_type, name)
+        else:
+            name = next((candidate for candidate in self.list_candidates(node.name) if candidate in _MESSAGES), name)
+            if name not in _MESSAGES:
+                if name not in self.declarations.types:
+                    return self.add_undeclared_error(node.offset, node.name)
+                return self.add_error(node.offset, f"'{name}' is not a message type")
+            result, find_field = _MESSAGES[name][0], _MESSAGES[name][1].get
         node.name = name
         for entry in node.entries:
-            self.check_field_value(entry, message_type[1].get(entry.key))
-        return message_type[0]
-
-    def check_construction(self, node: MessageExpr, name: str) -> Type:
-        node.name = name
-        for entry in node.entries:
-            self.check_field_value(entry, self.fields.find_field_type(name, entry.key))
-        return types.struct_type(name)
+            self.check_field_value(entry, find_field(entry.key))
+        return result
 
     def check_field_value(self, entry: MapEntry, expected: Type | None) -> None:
         actual = self.check_item(entry.value, entry.optional)

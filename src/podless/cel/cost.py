@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.lexer import RESERVED
@@ -43,13 +45,10 @@ def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = No
     return _CostEstimator(declarations, root, name).visit(tree)
 
 
-class _LocalVariable:
-    __slots__ = ("entry", "path", "size")
-
-    def __init__(self, path: PathDecl, size: Range | None, entry: Entry | None) -> None:
-        self.path = path
-        self.size = size
-        self.entry = entry
+class _LocalVariable(NamedTuple):
+    path: PathDecl
+    size: Range | None
+    entry: Entry | None = None
 
 
 class _CostEstimator(ExprVisitor[Range]):
@@ -120,12 +119,8 @@ class _CostEstimator(ExprVisitor[Range]):
     def visit_call(self, node: CallExpr) -> Range:
         if node.function == "dyn":
             total = ONE.add(self.visit(node.args[0]))
-            if not has("CELSizesOfConversions"):
-                return total
-            self.set_size(node, self.find_size(node.args[0]))
-            entry = self.find_entry(node.args[0])
-            if entry is not None:
-                self.entries[node] = entry
+            if has("CELSizesOfConversions"):
+                self.take_size(node, node.args[0])
             return total
         costs = [self.visit(arg) for arg in node.args]
         total = ZERO if node.target is None else self.visit(node.target)
@@ -166,8 +161,7 @@ class _CostEstimator(ExprVisitor[Range]):
         cost = self.costs.get(overload)
         if cost is None:
             return ONE.add(total), None
-        args = node.args if node.target is None else [node.target, *node.args]
-        spent, result = cost.estimate(CallSite(args, self.size_or_unknown, self.find_item_size))
+        spent, result = cost.estimate(CallSite(node.list_children(), self.size_or_unknown, self.find_item_size))
         return spent.add(total), result
 
     def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
@@ -210,10 +204,7 @@ class _CostEstimator(ExprVisitor[Range]):
         if node.macro == "bind":
             total = total.add(self.visit(node.result))
             self.pop_local(node.accu)
-            self.set_size(node, self.find_size(node.result))
-            entry = self.find_entry(node.result)
-            if entry is not None:
-                self.entries[node] = entry
+            self.take_size(node, node.result)
             return total
         names = self.push_variables(node)
         spent = self.visit(node.condition).add(self.visit(node.step))
@@ -233,20 +224,14 @@ class _CostEstimator(ExprVisitor[Range]):
 
     def push_variables(self, node: Comprehension) -> tuple[str, ...]:
         """Bring the variables of a comprehension into scope, and return their names."""
-        entry = self.find_entry(node.iter_range)
-        kind = entry[0] if entry is not None else node.iter_range.type.kind
-        listed = kind == "list"
-        key = None if entry is None else entry[1]
-        value = None if entry is None else entry[2]
-        steps = ("@indices", "@items") if listed else ("@keys", "@values")
+        kind, key, value = self.find_entry(node.iter_range) or (node.iter_range.type.kind, None, None)
+        steps = ("@indices", "@items") if kind == "list" else ("@keys", "@values")
         if node.var2:
-            self.push_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, steps[0]), key, None))
-            self.push_local(node.var2, _LocalVariable(self.find_child_path(node.iter_range, steps[1]), value, None))
+            self.push_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, steps[0]), key))
+            self.push_local(node.var2, _LocalVariable(self.find_child_path(node.iter_range, steps[1]), value))
             return node.var, node.var2
-        step = "@items" if listed else "@keys"
-        self.push_local(
-            node.var, _LocalVariable(self.find_child_path(node.iter_range, step), value if listed else key, None)
-        )
+        step, size = ("@items", value) if kind == "list" else ("@keys", key)
+        self.push_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, step), size))
         return (node.var,)
 
     def push_local(self, name: str, local: _LocalVariable) -> None:
@@ -258,6 +243,13 @@ class _CostEstimator(ExprVisitor[Range]):
     def set_size(self, node: Expr, size: Range | None) -> None:
         if size is not None:
             self.sizes[node] = size
+
+    def take_size(self, node: Expr, source: Expr) -> None:
+        """Set the sizes of a node to those of another one."""
+        self.set_size(node, self.find_size(source))
+        entry = self.find_entry(source)
+        if entry is not None:
+            self.entries[node] = entry
 
     def size_or_unknown(self, node: Expr) -> Range:
         """Return the size of a node's value, the full range if it is unknown."""

@@ -7,6 +7,7 @@ number of operators, selections, calls and indexes above each other in the resul
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
@@ -222,7 +223,7 @@ class _ExpressionParser(RecoveringParser):
             self.advance()
             self.advance()
             return self.parse_optional_field(dot, left)
-        if after.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
+        if after.kind not in _NAME:
             if after.kind in ("true", "false", "null") and after.offset == dot.offset + 1:
                 raise SyntaxFault(after, f"mismatched input '{after.text}' expecting IDENTIFIER")
             raise self.make_unviable_fault(dot, after)
@@ -344,25 +345,13 @@ class _ExpressionParser(RecoveringParser):
 
     def parse_message(self, name: str) -> Expr:
         offset = self.advance().offset
-        entries: list[MapEntry] = []
-        first = _NAME | {"?"}
-        self.sync_token(first | {"}", ","})
-        self.parse_entries(first, lambda: entries.append(self.parse_field()))
-        self.close("}")
-        return MessageExpr(offset, name, entries)
+        return MessageExpr(offset, name, self.parse_entries(_NAME, self.parse_field))
 
-    def parse_field(self) -> MapEntry:
-        optional = self.token.kind == "?"
-        if optional:
-            self.advance()
-        if self.token.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            raise SyntaxFault(
-                self.token, f"mismatched input {self.describe_token()} expecting {format_expected(_NAME)}"
-            )
-        name = self.advance()
-        colon = self.match_token(":", START)
-        value = self.parse_part(_ENTRY_FOLLOW)
-        return MapEntry(colon.offset, _strip_backticks(name), value, optional)
+    def parse_field(self) -> str:
+        if self.token.kind not in _NAME:
+            text = f"mismatched input {self.describe_token()} expecting {format_expected(_NAME)}"
+            raise SyntaxFault(self.token, text)
+        return _strip_backticks(self.advance())
 
     def parse_list(self) -> Expr:
         offset = self.advance().offset
@@ -383,28 +372,25 @@ class _ExpressionParser(RecoveringParser):
 
     def parse_map(self) -> Expr:
         offset = self.advance().offset
+        return MapExpr(offset, self.parse_entries(START, lambda: self.parse_part(_KEY_FOLLOW)))
+
+    def parse_entries(self, start: frozenset[str], parse_key: Callable[[], Any]) -> list[MapEntry]:
+        """Parse the entries of a map or message, and the brace. Parsing continues after an error in one of them.
+
+        start: tokens that can begin a key.
+        """
         entries: list[MapEntry] = []
-        first = START | {"?"}
+        first = start | {"?"}
         self.sync_token(first | {"}", ","})
-        self.parse_entries(first, lambda: entries.append(self.parse_map_entry()))
-        self.close("}")
-        return MapExpr(offset, entries)
-
-    def parse_map_entry(self) -> MapEntry:
-        optional = self.token.kind == "?"
-        if optional:
-            self.advance()
-        key = self.parse_part(_KEY_FOLLOW)
-        colon = self.match_token(":", START)
-        value = self.parse_part(_ENTRY_FOLLOW)
-        return MapEntry(colon.offset, key, value, optional)
-
-    def parse_entries(self, first: frozenset[str], parse_entry: Callable[[], None]) -> None:
-        """Parse entries between braces. Parsing continues after an error in one of them."""
         self.follow.append(_ENTRY_FOLLOW)
         try:
             while self.token.kind in first:
-                parse_entry()
+                optional = self.token.kind == "?"
+                if optional:
+                    self.advance()
+                key = parse_key()
+                colon = self.match_token(":", START)
+                entries.append(MapEntry(colon.offset, key, self.parse_part(_ENTRY_FOLLOW), optional))
                 if self.token.kind != "," or self.look_ahead().kind not in first:
                     break
                 self.advance()
@@ -412,6 +398,8 @@ class _ExpressionParser(RecoveringParser):
             self.recover_rule(fault, "entries")
         finally:
             self.follow.pop()
+        self.close("}")
+        return entries
 
     def close(self, bracket: str) -> None:
         """Parse a closing bracket, with an optional comma before it."""

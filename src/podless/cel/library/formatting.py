@@ -14,6 +14,7 @@ from typing import Any
 from podless.cel import bounds, gotimes
 from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
+from podless.cel.library.standard import to_string
 from podless.cel.sizes import traversal_cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
 from podless.cel.types import Type
@@ -179,8 +180,6 @@ def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None
 
 
 def _format_string(value: Any, precision: int | None = None) -> str:
-    from podless.cel.library.standard import to_string
-
     if value is None:
         return "null"
     if isinstance(value, list):
@@ -194,7 +193,7 @@ def _format_string(value: Any, precision: int | None = None) -> str:
     if name_of(value) not in ACCEPTED_TYPES["s"]:
         raise clause_error("s", value)
     try:
-        return to_string(value)
+        return str(to_string(value))
     except EvaluationError as error:
         raise BadClause(f"could not convert argument {gotext.quote(str(error))} to string") from None
 

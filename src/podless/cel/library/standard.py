@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
@@ -33,63 +34,55 @@ _FLOAT = compile_late(
 )
 _MAX_DIGITS = 1000  # maximum digits of a number
 _EXPONENT = 6  # exponents from here on are written
-_TRUE = frozenset(("1", "t", "true", "T", "True", "TRUE"))
-_FALSE = frozenset(("0", "f", "false", "F", "False", "FALSE"))
+_BOOLS = {
+    **dict.fromkeys(("1", "t", "true", "T", "True", "TRUE"), True),
+    **dict.fromkeys(("0", "f", "false", "F", "False", "FALSE"), False),
+}
 
 
-def to_int(value: Any) -> int:
-    """Return int(value)."""
-    kind = value.__class__
-    if kind is int:
-        return int(value)
-    if kind is Uint:
-        return arithmetic.check_int(int(value))
-    if kind is float:
-        if value != value or not -(2.0**63) < value < 2.0**63:
-            raise EvaluationError("integer overflow")
-        return int(value)
-    if kind is str:
-        if not _INTEGER.match(value) or len(value) > _MAX_DIGITS or not INT_MIN <= int(value) <= INT_MAX:
-            raise conversion_error(value, "int")
-        return int(value)
-    if kind is Timestamp:
-        return int(value.ns // SECOND)
-    if kind is Duration:
-        return int(value.ns)
-    raise conversion_error(value, "int")
+def _make_conversion(target: str, conversions: Mapping[type, Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Return a function that converts values by their class. target: the type, as errors name it."""
+
+    def convert_value(value: Any) -> Any:
+        convert = conversions.get(value.__class__)
+        if convert is None:
+            raise conversion_error(value, target)
+        return convert(value)
+
+    return convert_value
 
 
-def to_uint(value: Any) -> Uint:
-    """Return uint(value)."""
-    kind = value.__class__
-    if kind is Uint:
-        return Uint(value)
-    if kind is int:
-        return arithmetic.check_uint(value)
-    if kind is float:
-        if value != value or not 0 <= value < 2.0**64:
-            raise EvaluationError("unsigned integer overflow")
-        return Uint(value)
-    if kind is str:
-        if not _NATURAL.match(value) or len(value) > _MAX_DIGITS or int(value) > UINT_MAX:
-            raise conversion_error(value, "uint")
-        return Uint(value)
-    raise conversion_error(value, "uint")
+def _truncate_to_int(value: float) -> int:
+    if value != value or not -(2.0**63) < value < 2.0**63:
+        raise EvaluationError("integer overflow")
+    return int(value)
 
 
-def to_double(value: Any) -> float:
-    """Return double(value)."""
-    kind = value.__class__
-    if kind is str:
-        if not _FLOAT.match(value):
-            raise conversion_error(value, "double")
-        number = float(value)
-        if math.isinf(number) and "i" not in value.lower():
-            raise conversion_error(value, "double")
-        return number
-    if kind in (float, int, Uint):
-        return float(value)
-    raise conversion_error(value, "double")
+def _parse_int(text: str) -> int:
+    if not _INTEGER.match(text) or len(text) > _MAX_DIGITS or not INT_MIN <= int(text) <= INT_MAX:
+        raise conversion_error(text, "int")
+    return int(text)
+
+
+def _truncate_to_uint(value: float) -> Uint:
+    if value != value or not 0 <= value < 2.0**64:
+        raise EvaluationError("unsigned integer overflow")
+    return Uint(value)
+
+
+def _parse_uint(text: str) -> Uint:
+    if not _NATURAL.match(text) or len(text) > _MAX_DIGITS or int(text) > UINT_MAX:
+        raise conversion_error(text, "uint")
+    return Uint(text)
+
+
+def _parse_double(text: str) -> float:
+    if not _FLOAT.match(text):
+        raise conversion_error(text, "double")
+    number = float(text)
+    if math.isinf(number) and "i" not in text.lower():
+        raise conversion_error(text, "double")
+    return number
 
 
 def show_double(value: float) -> str:
@@ -110,79 +103,76 @@ def show_double(value: float) -> str:
     return f"{minus}{text[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def to_string(value: Any) -> str:
-    """Return string(value)."""
-    kind = value.__class__
-    if kind is str:
-        return str(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is int or kind is Uint:
-        return str(int(value))
-    if kind is float:
-        return show_double(value)
-    if kind is bytes:
-        try:
-            return str(value.decode())
-        except UnicodeDecodeError:
-            raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
-    if kind is Timestamp:
-        return gotimes.format_timestamp(value)
-    if kind is Duration:
-        return gotimes.format_duration(value)
-    if kind is TypeValue:
-        return str(value.name)
-    raise conversion_error(value, "string")
+def _decode_text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
 
 
-def to_bytes(value: Any) -> bytes:
-    """Return bytes(value)."""
-    if value.__class__ is str:
-        return bytes(value.encode("utf-8", "surrogatepass"))
-    if value.__class__ is bytes:
-        return bytes(value)
-    raise conversion_error(value, "bytes")
+def _parse_bool(text: str) -> bool:
+    if text not in _BOOLS:
+        raise conversion_error(text, "bool")
+    return _BOOLS[text]
 
 
-def to_bool(value: Any) -> bool:
-    """Return bool(value)."""
-    if value.__class__ is bool:
-        return bool(value)
-    if value.__class__ is str and value in _TRUE:
-        return True
-    if value.__class__ is str and value in _FALSE:
-        return False
-    raise conversion_error(value, "bool")
+def _parse_timestamp(text: str) -> Timestamp:
+    time = gotimes.parse_timestamp(text)
+    if time is None:
+        raise conversion_error(text, "google.protobuf.Timestamp")
+    if not gotimes.is_in_years(time):
+        raise EvaluationError("timestamp overflow")
+    return time
 
 
-def to_timestamp(value: Any) -> Timestamp:
-    """Return timestamp(value)."""
-    kind = value.__class__
-    if kind is Timestamp:
-        return Timestamp(value.ns, value.offset)
-    if kind is int:
-        return arithmetic.make_timestamp(value * SECOND)
-    if kind is str:
-        time = gotimes.parse_timestamp(value)
-        if time is None:
-            raise conversion_error(value, "google.protobuf.Timestamp")
-        if not gotimes.is_in_years(time):
-            raise EvaluationError("timestamp overflow")
-        return time
-    raise conversion_error(value, "google.protobuf.Timestamp")
+def _parse_duration(text: str) -> Duration:
+    try:
+        return Duration(gotime.parse_duration(text))
+    except ValueError:
+        raise conversion_error(text, "google.protobuf.Duration") from None
 
 
-def to_duration(value: Any) -> Duration:
-    """Return duration(value). The overload for int always fails, as in cel-go."""
-    kind = value.__class__
-    if kind is Duration:
-        return Duration(value.ns)
-    if kind is str:
-        try:
-            return Duration(gotime.parse_duration(value))
-        except ValueError:
-            pass
-    raise conversion_error(value, "google.protobuf.Duration")
+to_int = _make_conversion(
+    "int",
+    {
+        int: int,
+        Uint: lambda value: arithmetic.check_int(int(value)),
+        float: _truncate_to_int,
+        str: _parse_int,
+        Timestamp: lambda value: value.ns // SECOND,
+        Duration: lambda value: value.ns,
+    },
+)
+to_uint = _make_conversion("uint", {Uint: Uint, int: arithmetic.check_uint, float: _truncate_to_uint, str: _parse_uint})
+to_double = _make_conversion("double", {float: float, int: float, Uint: float, str: _parse_double})
+to_string = _make_conversion(
+    "string",
+    {
+        str: str,
+        bool: lambda value: "true" if value else "false",
+        int: str,
+        Uint: lambda value: str(int(value)),
+        float: show_double,
+        bytes: _decode_text,
+        Timestamp: gotimes.format_timestamp,
+        Duration: gotimes.format_duration,
+        TypeValue: lambda value: value.name,
+    },
+)
+to_bytes = _make_conversion("bytes", {bytes: bytes, str: lambda value: value.encode("utf-8", "surrogatepass")})
+to_bool = _make_conversion("bool", {bool: bool, str: _parse_bool})
+to_timestamp = _make_conversion(
+    "google.protobuf.Timestamp",
+    {
+        Timestamp: lambda value: Timestamp(value.ns, value.offset),
+        int: lambda value: arithmetic.make_timestamp(value * SECOND),
+        str: _parse_timestamp,
+    },
+)
+# the overload for int always fails, as in cel-go
+to_duration = _make_conversion(
+    "google.protobuf.Duration", {Duration: lambda value: Duration(value.ns), str: _parse_duration}
+)
 
 
 def _estimate_encoding(site: CallSite) -> Estimate:

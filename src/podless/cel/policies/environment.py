@@ -12,10 +12,11 @@ from pathlib import Path
 
 from podless.cel import library, macros, program, syntax, types
 from podless.cel.declared import Declared
+from podless.cel.decls import parse_type
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
-from podless.cel.types import DYN, INT, TIMESTAMP, FieldTypes, Type
+from podless.cel.types import DYN, FieldTypes, Type
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
 from podless.runtime.meter import make_shared
@@ -26,24 +27,10 @@ BOOL = (types.BOOL,)
 TEXT_OR_NULL = (types.STRING, types.NULL)
 OBJECT = (types.struct_type("Object"),)
 JSON_PATCHES = (types.list_of(types.struct_type("JSONPatch")),)
-
 _VARIABLES = "kubernetes.variables"
-
-
-_STRUCT_FIELDS = read_blocks(Path(__file__).with_name("structs.txt"))
-_KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for name in _STRUCT_FIELDS} | {
-    "string": types.STRING,
-    "bool": types.BOOL,
-    "int": INT,
-    "time": TIMESTAMP,
-    "dyn": DYN,
-    "strings": types.list_of(types.STRING),
-    "map": types.map_of(types.STRING, types.STRING),
-    "extra": types.map_of(types.STRING, types.list_of(types.STRING)),
-    "conditions": types.list_of(types.struct_type("kubernetes.NamespaceCondition")),
-}
 _STRUCTS: Mapping[str, Mapping[str, Type]] = {
-    f"kubernetes.{struct}": {name: _KINDS[kind] for name, kind in fields} for struct, fields in _STRUCT_FIELDS.items()
+    f"kubernetes.{struct}": {name: parse_type(kind) for name, kind in fields}
+    for struct, fields in read_blocks(Path(__file__).with_name("structs.txt")).items()
 }
 _PATCH: Mapping[str, Type] = {**dict.fromkeys(("op", "path", "from"), types.STRING), "value": DYN}
 _NO_TYPE = Type("none", "")  # matches dyn only
@@ -51,8 +38,8 @@ _NO_TYPE = Type("none", "")  # matches dyn only
 _COMMON_VARIABLES: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
-    "namespaceObject": _KINDS["Namespace"],
-    "request": _KINDS["AdmissionRequest"],
+    "namespaceObject": parse_type("Namespace"),
+    "request": parse_type("AdmissionRequest"),
 }
 _AUTHORIZER_VARIABLES: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE}
 
