@@ -149,8 +149,8 @@ class Cluster:
             off_loop=self._off_loop,
             release=facts_of(settings.release),
         )
-        self.health.add_check("etcd", health.check_store(store))
-        self.health.add_check("etcd-readiness", health.check_writable(store), READY)
+        self.health.add_check("etcd", lambda: store.read_range(health.ABSENT_KEY))
+        self.health.add_check("etcd-readiness", store.check_health, READY)  # a restart does not free space
         await self._start_controllers(api, meter)
         if isinstance(authorizer, RBAC):
             await authorizer.start()

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from podless.controllers.controller import Controller
 from podless.runtime.datafiles import read_rows
-from podless.store import Store
 
 _INFORMERS = "informer-sync"  # only in readyz, right after the checks of etcd
 # kube-apiserver's checks in its order, with the podless controllers that do the same work
@@ -23,10 +22,10 @@ _ORDER = {name: rank for rank, name in enumerate(_APISERVER_CHECKS)}
 _LAST_CHECK = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
-_ABSENT_KEY = "/health"  # a key that never exists
+ABSENT_KEY = "/health"  # a key that never exists
 _CHECK_TIMEOUT = 2.0  # seconds until a check fails
 
-Check = Callable[[], Awaitable[None] | None]
+Check = Callable[[], Awaitable[object] | None]
 
 
 class CheckFailed(Exception):
@@ -80,20 +79,6 @@ def _check_log() -> None:
     for handler in [*logging.getLogger("podless").handlers, *logging.root.handlers]:
         with contextlib.suppress(OSError):
             handler.flush()
-
-
-def check_store(store: Store) -> Check:
-    """Return a check that reads a missing key from the store."""
-
-    async def read_store() -> None:
-        await store.read_range(_ABSENT_KEY)
-
-    return read_store
-
-
-def check_writable(store: Store) -> Check:
-    """Return a check that the store accepts writes. It is not part of livez, because a restart does not free space."""
-    return store.check_health
 
 
 def check_controller(running: Controller) -> Check:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from podless.apis.apps.group import DAEMON_SETS
 from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
-from podless.controllers.workloads import ask, owned, pods
+from podless.controllers.workloads import owned, pods, requests
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime.jsonobject import Object
 
@@ -37,20 +37,20 @@ class DaemonSetController(OwnerController):
         for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 
-    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, owned_pods: list[Object]) -> None:
         template, name = obj["spec"]["template"], obj["metadata"]["name"]
         revision, nodes = (
             owned.hash_template(template),
             self._matching_nodes(template["spec"].get("nodeSelector") or {}),
         )
-        used = {f"{name}-{pods.revision_of(pod)}" for pod in pods_made}
+        used = {f"{name}-{pods.revision_of(pod)}" for pod in owned_pods}
         await self.record_revision(obj, f"{name}-{revision}", {pods.REVISION: revision}, used)
-        live = [pod for pod in pods_made if pods.is_active(pod)]
-        for pod in pods_made:
+        live = [pod for pod in owned_pods if pods.is_active(pod)]
+        for pod in owned_pods:
             is_surplus = pod["spec"].get("nodeName") not in nodes or not pods.is_active(pod)
             if is_surplus and not pods.is_terminating(pod):
                 await self.delete_owned(pod)
-        occupied = {pod["spec"].get("nodeName") for pod in pods_made}  # also by pods that are terminating
+        occupied = {pod["spec"].get("nodeName") for pod in owned_pods}  # also by pods that are terminating
         for node in sorted(nodes - occupied):
             await self._create_pod(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in nodes]
@@ -86,4 +86,4 @@ class DaemonSetController(OwnerController):
             "numberUnavailable": desired - available or None,
             "updatedNumberScheduled": sum(pods.revision_of(pod) == revision for pod in live) or None,
         }
-        await ask.report_status(self.api, DAEMON_SETS, obj, status)
+        await requests.report_status(self.api, DAEMON_SETS, obj, status)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
-from podless.controllers.workloads import ask, owned, pods
+from podless.controllers.workloads import owned, pods, requests
 from podless.controllers.workloads.owned import OwnerController
 from podless.controllers.write import find_condition, list_conditions
 from podless.runtime import clock
@@ -76,16 +76,15 @@ class DeploymentController(OwnerController):
             replica_set["minReadySeconds"] = spec["minReadySeconds"]
         name = f"{obj['metadata']['name']}-{template_hash}"
         annotations = {**_shared_annotations(obj), _REVISION: str(revision), **_scale_annotations(obj)}
-        await self.create_owned(
-            obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": replica_set}
-        )
+        head = {"name": name, "labels": labels, "annotations": annotations}
+        await self.create_owned(obj, {"metadata": head, "spec": replica_set})
         if replicas:
             await self._record_scaling(obj, name, 0, replicas)
         conditions = list_conditions(obj)
         if _has_deadline(obj):
             message = f'Created new replica set "{name}"'
             conditions = _set_condition(conditions, "Progressing", "True", "NewReplicaSetCreated", message)
-        await ask.report_status(
+        await requests.report_status(
             self.api, DEPLOYMENTS, obj, {"conditions": conditions or None}, _revision_metadata(revision)
         )
 
@@ -101,9 +100,9 @@ class DeploymentController(OwnerController):
         seconds = obj["spec"].get("minReadySeconds") or 0
         if not annotations.items() <= stored.items() or seconds != (new["spec"].get("minReadySeconds") or 0):
             changes = {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": seconds}}
-            await ask.change_object(self.api, REPLICA_SETS, new, changes)
+            await requests.patch_object(self.api, REPLICA_SETS, new, changes)
         if _read_revision(obj) != (now := max(before, revision)):
-            await ask.report_status(self.api, DEPLOYMENTS, obj, {}, _revision_metadata(now))
+            await requests.report_status(self.api, DEPLOYMENTS, obj, {}, _revision_metadata(now))
 
     async def _roll_pods(self, obj: Object, new: Object, old: list[Object]) -> None:
         """Move as many replicas to the new ReplicaSet as maxSurge and maxUnavailable allow now."""
@@ -130,7 +129,7 @@ class DeploymentController(OwnerController):
     async def _scale_replica_set(self, obj: Object, replica_set: Object, replicas: int) -> None:
         if _wanted_replicas(replica_set) != replicas:
             changes = {"metadata": {"annotations": _scale_annotations(obj)}, "spec": {"replicas": replicas}}
-            await ask.change_object(self.api, REPLICA_SETS, replica_set, changes)
+            await requests.patch_object(self.api, REPLICA_SETS, replica_set, changes)
             await self._record_scaling(obj, replica_set["metadata"]["name"], _wanted_replicas(replica_set), replicas)
 
     async def _record_scaling(self, obj: Object, name: str, before: int, after: int) -> None:
@@ -173,7 +172,7 @@ class DeploymentController(OwnerController):
         status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": conditions}
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = sum(_read_count(entry, "terminatingReplicas") for entry in sets)
-        await ask.report_status(self.api, DEPLOYMENTS, obj, status)
+        await requests.report_status(self.api, DEPLOYMENTS, obj, status)
 
 
 def _allowed_replicas(obj: Object, new: Object | None, old: list[Object]) -> int:

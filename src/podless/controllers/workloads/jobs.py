@@ -6,7 +6,7 @@ import math
 
 from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.controllers.write import list_conditions, with_conditions
 from podless.runtime import clock
@@ -29,7 +29,7 @@ class JobController(OwnerController):
     name = "job-controller"
     owners, dependent_kind = JOBS, PODS
 
-    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, owned_pods: list[Object]) -> None:
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return
@@ -37,9 +37,9 @@ class JobController(OwnerController):
         if end := next((conditions[name] for name in _ENDS if name in conditions), None):
             await self._delete_expired(key, obj, end)
             return
-        active = [pod for pod in pods_made if pods.is_active(pod)]
-        succeeded = [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
-        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in pods_made), status.get("failed") or 0)
+        active = [pod for pod in owned_pods if pods.is_active(pod)]
+        succeeded = [pod for pod in owned_pods if pods.pod_phase(pod) == "Succeeded"]
+        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in owned_pods), status.get("failed") or 0)
         done = _completed_indexes(succeeded) if _is_indexed(spec) else succeeded
         ended = max(len(done), status.get("succeeded") or 0)
         suspended = "Suspended" in conditions
@@ -73,7 +73,7 @@ class JobController(OwnerController):
             return
         if seconds_left < math.inf:
             self.requeue_after(key, seconds_left)
-        await self._create_pods(obj, pods_made, active, ended)
+        await self._create_pods(obj, owned_pods, active, ended)
         active = [pod for pod in self._dependents.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
         counts |= {"active": len(active) or None, "ready": sum(map(pods.is_ready, active))}
         await self._report_status(obj, counts)
@@ -90,17 +90,17 @@ class JobController(OwnerController):
     async def _report_status(self, obj: Object, counts: Object) -> None:
         dependents = self._dependents.get(obj["metadata"]["uid"], {}).values()
         counts |= {"terminating": pods.count_terminating(dependents), "uncountedTerminatedPods": {}}
-        await ask.report_status(self.api, JOBS, obj, counts)
+        await requests.report_status(self.api, JOBS, obj, counts)
 
     async def _delete_expired(self, key: str, obj: Object, end: Object) -> None:
         """Delete a finished Job after its ttlSecondsAfterFinished."""
         seconds_left = _seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
         if seconds_left <= 0:
-            await ask.drop_object(self.api, JOBS, obj, propagationPolicy="Foreground")
+            await requests.delete_object(self.api, JOBS, obj, propagationPolicy="Foreground")
         elif seconds_left < math.inf:
             self.requeue_after(key, seconds_left)
 
-    async def _create_pods(self, obj: Object, pods_made: list[Object], active: list[Object], succeeded: int) -> None:
+    async def _create_pods(self, obj: Object, owned_pods: list[Object], active: list[Object], succeeded: int) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         completions, room = spec.get("completions"), (spec.get("parallelism") or 0) - len(active)
         if completions is None:
@@ -109,7 +109,7 @@ class JobController(OwnerController):
             room = min(room, completions - succeeded - len(active))
         if room < 0:
             await self._delete_active(active[room:])
-        used = _completed_indexes([*active, *(pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded")])
+        used = _completed_indexes([*active, *(pod for pod in owned_pods if pods.pod_phase(pod) == "Succeeded")])
         free = (index for index in range(completions or 0) if index not in used)
         for _ in range(room):
             pod = pod_of(spec["template"], generateName=f"{name}-")
@@ -157,8 +157,8 @@ def _is_indexed(spec: Object) -> bool:
     return spec.get("completionMode") == "Indexed"
 
 
-def _completed_indexes(pods_made: list[Object]) -> set[int]:
-    indexes = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in pods_made)
+def _completed_indexes(owned_pods: list[Object]) -> set[int]:
+    indexes = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in owned_pods)
     return {int(text) for text in indexes if text.isascii() and text.isdigit()}
 
 

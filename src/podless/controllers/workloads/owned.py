@@ -11,7 +11,7 @@ from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
 from podless.codec import serializer
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.errors import APIError, Forbidden
@@ -49,11 +49,11 @@ class OwnerController(Controller):
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._places: dict[str, _OwnerKey] = {}
-        self._resting: set[str] = set()  # keys that are queued for a later time
-        self._making = 0
+        self._owner_of: dict[str, _OwnerKey] = {}
+        self._delayed: set[str] = set()  # keys that are queued for a later time
+        self._creating = 0
         self._dependents: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
-        self._free: dict[str, dict[str, Object]] = {}  # objects without a controller, by namespace and key
+        self._orphans: dict[str, dict[str, Object]] = {}  # objects without a controller, by namespace and key
 
     async def begin(self) -> None:
         await self.follow_kind(self.owners)
@@ -66,17 +66,17 @@ class OwnerController(Controller):
 
     def _record_dependent(self, key: str, obj: Object | None) -> None:
         """Record a created object, or its deletion."""
-        before = self._places.pop(key, None)
+        before = self._owner_of.pop(key, None)
         if before is not None:
             remaining = self._dependents[before.uid]
             del remaining[key]
             if not remaining:
                 del self._dependents[before.uid]
             self.queue.add(before.key)
-        self._free.get(keys.namespace_of(key), {}).pop(key, None)
+        self._orphans.get(keys.namespace_of(key), {}).pop(key, None)
         owner = self._find_owner(obj) if obj is not None else None
         if obj is not None and owner is not None:
-            self._places[key] = owner
+            self._owner_of[key] = owner
             self._dependents.setdefault(owner.uid, {})[key] = obj
             self.queue.add(owner.key)
         elif obj is not None and not _is_controlled(obj):
@@ -85,7 +85,7 @@ class OwnerController(Controller):
     def _record_orphan(self, key: str, obj: Object) -> None:
         """Record an object without a controller, and queue the owners that may adopt it."""
         namespace = keys.namespace_of(key)
-        self._free.setdefault(namespace, {})[key] = obj
+        self._orphans.setdefault(namespace, {})[key] = obj
         for entry in self.api.collection(self.owners).entries_under(self.owners.keys.scope(namespace))[0]:
             if _compile_selector(entry.decode())(obj):
                 self.queue.add(entry.key)
@@ -100,16 +100,16 @@ class OwnerController(Controller):
 
     def requeue_after(self, key: str, seconds: float) -> None:
         """Reconcile an owner again after some seconds of the server's clock."""
-        self._resting.add(key)
+        self._delayed.add(key)
         self.queue.add(key, seconds)
 
     def _handle_advance(self, seconds: float) -> None:
         """Reconcile all owners that wait for a time, because the clock was advanced."""
-        for key in self._resting:
+        for key in self._delayed:
             self.queue.add(key)
 
     async def reconcile(self, key: str) -> None:
-        self._resting.discard(key)
+        self._delayed.discard(key)
         entry = self.api.collection(self.owners).get(key)
         if entry is None or entry.terminating:
             return
@@ -127,7 +127,7 @@ class OwnerController(Controller):
                 claimed.append(obj)
             else:
                 await self._set_owners(obj, [ref for ref in obj["metadata"]["ownerReferences"] if ref["uid"] != uid])
-        for obj in list(self._free.get(owner["metadata"]["namespace"], {}).values()):
+        for obj in list(self._orphans.get(owner["metadata"]["namespace"], {}).values()):
             if selects(obj) and self.may_adopt(owner, obj):
                 refs = [*(obj["metadata"].get("ownerReferences") or ()), self.make_reference(owner)]
                 await self._set_owners(obj, refs)
@@ -137,7 +137,7 @@ class OwnerController(Controller):
     async def _set_owners(self, obj: Object, refs: list[Object]) -> None:
         """Change the ownerReferences of an object, unless it has changed."""
         head = {"resourceVersion": obj["metadata"]["resourceVersion"], "ownerReferences": refs or None}
-        await ask.change_object(self.api, self.dependent_kind, obj, {"metadata": head})
+        await requests.patch_object(self.api, self.dependent_kind, obj, {"metadata": head})
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         """Return whether an object without a controller, which the selector matches, can be adopted."""
@@ -158,13 +158,13 @@ class OwnerController(Controller):
         metadata = owner["metadata"]
         head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.make_reference(owner)]}
         try:
-            if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._making >= MAX_PODS:
+            if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._creating >= MAX_PODS:
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MAX_PODS} pods")
-            self._making += 1
+            self._creating += 1
             try:
-                created = await ask.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})
+                created = await requests.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})
             finally:
-                self._making -= 1
+                self._creating -= 1
         except APIError as error:
             await self.record_event(owner, "FailedCreate", f"Error creating: {error.message}", warning=True)
             raise CreationFailed(error.message) from None
@@ -172,11 +172,11 @@ class OwnerController(Controller):
 
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
-        await ask.drop_object(self.api, self.dependent_kind, obj)
+        await requests.delete_object(self.api, self.dependent_kind, obj)
 
     async def record_event(self, owner: Object, reason: str, message: str, *, warning: bool = False) -> None:
-        """Record an event about an owner, as `ask.record_event` does."""
-        await ask.record_event(self.api, self.owners, owner, reason, message, self.name, warning=warning)
+        """Record an event about an owner, as `requests.record_event` does."""
+        await requests.record_event(self.api, self.owners, owner, reason, message, self.name, warning=warning)
 
     def count_pods(self, key: str, owner: Object, of_owner: list[Object]) -> tuple[int, int]:
         """Return the numbers of ready and of available pods. Reconciles the owner when another one is available."""
@@ -208,17 +208,17 @@ class OwnerController(Controller):
             if metadata.get("annotations"):
                 head["annotations"] = metadata["annotations"]
             data = {"spec": {"template": {**template, "$patch": "replace"}}}
-            await ask.create_object(
+            await requests.create_object(
                 self.api, CONTROLLER_REVISIONS, {"metadata": head, "data": data, "revision": newest + 1}
             )
         elif not _is_owned(current, ref):  # left by an owner with the same name
             changes = {"metadata": {"ownerReferences": [ref]}, "revision": newest + 1}
-            await ask.change_object(self.api, CONTROLLER_REVISIONS, current, changes)
+            await requests.patch_object(self.api, CONTROLLER_REVISIONS, current, changes)
         elif current["revision"] < newest:
-            await ask.change_object(self.api, CONTROLLER_REVISIONS, current, {"revision": newest + 1})
+            await requests.patch_object(self.api, CONTROLLER_REVISIONS, current, {"revision": newest + 1})
         old = [item for item in own_revisions if item is not current and item["metadata"]["name"] not in used]
         for item in old[: max(0, len(old) - owner["spec"]["revisionHistoryLimit"])]:
-            await ask.drop_object(self.api, CONTROLLER_REVISIONS, item)
+            await requests.delete_object(self.api, CONTROLLER_REVISIONS, item)
 
 
 def _compile_selector(owner: Object) -> Callable[[Object], bool]:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.controllers.write import with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -43,11 +43,11 @@ class PodReadiness(Controller):
         pod = entry.decode()
         if pods.is_terminating(pod):
             if pods.is_ready(pod):  # watchers see the change before the delete, and it queues the key again
-                await ask.report_status(self.api, PODS, pod, _terminated_status(pod))
+                await requests.report_status(self.api, PODS, pod, _terminated_status(pod))
             elif not pod["metadata"].get("finalizers"):
-                await ask.drop_object(self.api, PODS, pod, gracePeriodSeconds=0)
+                await requests.delete_object(self.api, PODS, pod, gracePeriodSeconds=0)
         elif pods.is_active(pod) and not pods.is_ready(pod):
-            await ask.report_status(self.api, PODS, pod, self._make_status(pod))
+            await requests.report_status(self.api, PODS, pod, self._make_status(pod))
 
     def _make_status(self, pod: Object) -> Object:
         status, ended = pod.get("status") or {}, _of_job(pod)

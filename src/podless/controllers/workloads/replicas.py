@@ -6,7 +6,7 @@ import asyncio
 
 from podless.apis.apps.group import REPLICA_SETS
 from podless.apis.core.group import PODS
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.controllers.workloads.owned import CreationFailed, OwnerController, pod_of
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
@@ -23,10 +23,10 @@ class ReplicaSetController(OwnerController):
     name = "replicaset-controller"
     owners, dependent_kind = REPLICA_SETS, PODS
 
-    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, owned_pods: list[Object]) -> None:
         """Create missing pods; delete surplus ones, first unready ones, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
-        active = [pod for pod in pods_made if pods.is_active(pod)]
+        active = [pod for pod in owned_pods if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
         failure = await self._create_pods(obj, pod, min(missing, _BURST_REPLICAS))
@@ -36,7 +36,7 @@ class ReplicaSetController(OwnerController):
             for surplus_pod in active[missing:]:
                 await self.delete_owned(surplus_pod)
             del active[missing:]
-        await self._report_status(key, obj, active, pods.count_terminating(pods_made), failure)
+        await self._report_status(key, obj, active, pods.count_terminating(owned_pods), failure)
         if failure:
             raise CreationFailed(failure)
 
@@ -66,4 +66,4 @@ class ReplicaSetController(OwnerController):
         }
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = terminating
-        await ask.report_status(self.api, REPLICA_SETS, obj, status)
+        await requests.report_status(self.api, REPLICA_SETS, obj, status)

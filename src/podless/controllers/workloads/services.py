@@ -13,7 +13,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
@@ -77,7 +77,7 @@ class ServiceEndpoints(Controller):
         slices = await self.api.load_collection(ENDPOINT_SLICES)
         namespace, number = service["metadata"]["namespace"], count + 1
         while (entry := slices.get(ENDPOINT_SLICES.key(namespace, _slice_name(service, number)))) is not None:
-            await ask.drop_object(self.api, ENDPOINT_SLICES, entry.decode())
+            await requests.delete_object(self.api, ENDPOINT_SLICES, entry.decode())
             number += 1
 
     async def _put_object(self, kind: Kind, desired: Object) -> None:
@@ -85,7 +85,7 @@ class ServiceEndpoints(Controller):
         entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
             with suppress(AlreadyExists):
-                await ask.create_object(self.api, kind, desired)
+                await requests.create_object(self.api, kind, desired)
             return
         stored = entry.decode()
         changes = {name: value for name, value in desired.items() if name != "metadata" and stored.get(name) != value}
@@ -93,7 +93,7 @@ class ServiceEndpoints(Controller):
         if metadata["labels"] != labels:
             changes["metadata"] = {"labels": {**dict.fromkeys(labels), **metadata["labels"]}}
         if changes:
-            await ask.change_object(self.api, kind, stored, changes)
+            await requests.patch_object(self.api, kind, stored, changes)
 
 
 class LoadBalancerController(Controller):
@@ -117,7 +117,7 @@ class LoadBalancerController(Controller):
         if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or load_balancer.get("ingress"):
             return
         address: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
-        await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [address]}})
+        await requests.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [address]}})
 
 
 def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
-from podless.controllers.workloads import ask, owned, pods
+from podless.controllers.workloads import owned, pods, requests
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
@@ -24,15 +24,15 @@ class StatefulSetController(OwnerController):
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         return pods.is_active(obj) and _pod_ordinal(owner["metadata"]["name"], obj) is not None
 
-    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, owned_pods: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         digest = owned.hash_template(spec["template"])
         revision = f"{name}-{digest}"
-        used = {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, pods_made)}
+        used = {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, owned_pods)}
         await self.record_revision(obj, revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
         ordinals = range(first, first + spec["replicas"])
-        existing = {number: pod for pod in pods_made if (number := _pod_ordinal(name, pod)) is not None}
+        existing = {number: pod for pod in owned_pods if (number := _pod_ordinal(name, pod)) is not None}
         if not await self._delete_finished(existing) and await self._create_missing(obj, ordinals, existing, revision):
             await self._delete_surplus(obj, ordinals, existing, revision)
         await self._report_status(key, obj, list(existing.values()), revision)
@@ -105,26 +105,26 @@ class StatefulSetController(OwnerController):
         if given.get("annotations"):
             metadata["annotations"] = given["annotations"]
         with suppress(AlreadyExists):
-            await ask.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
+            await requests.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
 
-    async def _report_status(self, key: str, obj: Object, pods_made: list[Object], revision: str) -> None:
+    async def _report_status(self, key: str, obj: Object, owned_pods: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
-        ready, available = self.count_pods(key, obj, pods_made)
-        updated = sum(pods.revision_of(pod) == revision for pod in pods_made)
-        is_complete = updated == len(pods_made) == ready
+        ready, available = self.count_pods(key, obj, owned_pods)
+        updated = sum(pods.revision_of(pod) == revision for pod in owned_pods)
+        is_complete = updated == len(owned_pods) == ready
         current = revision if is_complete or not status.get("currentRevision") else status["currentRevision"]
         counted: Object = {
             "observedGeneration": obj["metadata"]["generation"],
-            "replicas": len(pods_made),
+            "replicas": len(owned_pods),
             "readyReplicas": ready or None,
             "availableReplicas": available,
-            "currentReplicas": sum(pods.revision_of(pod) == current for pod in pods_made) or None,
+            "currentReplicas": sum(pods.revision_of(pod) == current for pod in owned_pods) or None,
             "updatedReplicas": updated or None,
             "currentRevision": current,
             "updateRevision": revision,
             "collisionCount": 0,
         }
-        await ask.report_status(self.api, STATEFUL_SETS, obj, counted)
+        await requests.report_status(self.api, STATEFUL_SETS, obj, counted)
 
 
 def _pod_ordinal(name: str, pod: Object) -> int | None:

@@ -9,7 +9,7 @@ from podless.apis.core.group import CLAIMS, PODS, VOLUMES
 from podless.apis.storage.group import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
@@ -84,14 +84,14 @@ class VolumeController(Controller):
         name = spec.get("volumeName") or f"pvc-{metadata['uid']}"
         if not spec.get("volumeName"):
             with suppress(AlreadyExists):  # left by an earlier attempt
-                await ask.create_object(self.api, VOLUMES, _make_volume(claim, name))
-            await ask.change_object(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
+                await requests.create_object(self.api, VOLUMES, _make_volume(claim, name))
+            await requests.patch_object(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
         entry = self.api.collection(VOLUMES).get(VOLUMES.key("", name))
         if entry is None:
             return  # its creation queues the claim again, if it has a claimRef
         volume = entry.decode()["spec"]
         status = {"phase": "Bound", "accessModes": volume["accessModes"], "capacity": volume["capacity"]}
-        await ask.report_status(self.api, CLAIMS, claim, status)
+        await requests.report_status(self.api, CLAIMS, claim, status)
 
     def _is_used(self, claim: Object) -> bool:
         metadata = claim["metadata"]
@@ -113,16 +113,16 @@ class VolumeController(Controller):
         phase = "Released" if ref.get("uid") and not is_bound else "Available"
         if is_bound and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
             phase = "Bound"
-        await ask.report_status(self.api, VOLUMES, volume, {"phase": phase})
+        await requests.report_status(self.api, VOLUMES, volume, {"phase": phase})
         if phase == "Released" and (volume["metadata"].get("annotations") or {}).get(_MADE_BY) == "podless":
-            await ask.drop_object(self.api, VOLUMES, volume)
+            await requests.delete_object(self.api, VOLUMES, volume)
 
     async def _remove_protection(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
         finalizers = obj["metadata"].get("finalizers") or []
         remaining = [finalizer for finalizer in finalizers if finalizer != _FINALIZERS[kind.plural]]
         if remaining != finalizers:
-            await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": remaining or None}})
+            await requests.patch_object(self.api, kind, obj, {"metadata": {"finalizers": remaining or None}})
 
 
 def _named_classes(obj: Object) -> set[str]:

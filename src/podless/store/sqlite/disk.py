@@ -28,13 +28,15 @@ class DiskSpace:
     """The disk of one database. A database in memory has neither files nor a reserve.
 
     refused: why the last write was rejected, "" if it succeeded. full: it was rejected because the disk is full.
+    is_released: the reserve is not allocated at present.
     """
 
     def __init__(self, path: Path | None, database: Callable[[], sqlite3.Connection]) -> None:
         self._path = path
         self._database = database
         self._files: DatabaseFiles | None = None
-        self._reserve = DiskReserve(path) if path is not None else None
+        self._reserve = f"{path}-reserve"  # a file that reserves space beside the database
+        self.is_released = path is not None
         self.refused = ""
         self.full = False
         self._last_logged = self._next_check = -_LOG_INTERVAL
@@ -74,28 +76,37 @@ class DiskSpace:
             self.refused, self.full = "", False
             log.warning("store: writes are accepted again")
 
-    @property
-    def is_released(self) -> bool:
-        """Whether the reserve was released."""
-        return self._reserve is not None and self._reserve.released
-
     def regain_reserve(self) -> None:
         """Allocate the reserve again if it was released. Raises DiskFull."""
-        if self._reserve is not None and self._reserve.released:
+        if self.is_released:
             try:
-                self._reserve.allocate_space()
+                self._allocate_reserve()
             except OSError:
                 raise DiskFull from None
+            self.is_released = False
             if self.full:
                 self._make_room()
 
+    def _allocate_reserve(self) -> None:
+        file = os.open(self._reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                os.posix_fallocate(file, 0, _RESERVE_BYTES)
+            except OSError:
+                os.truncate(file, 0)  # some file systems keep the part that was allocated
+                raise
+        finally:
+            os.close(file)
+
     def release_reserve(self, error: sqlite3.Error) -> bool:
         """Release the reserve if the disk is full and it exists. Returns whether it was released."""
-        if self._reserve is None or not refusals.is_full(error):
+        if self._path is None or not refusals.is_full(error):
             return False
         self.refuse_error(error)
-        with suppress(OSError):
-            self._reserve.free_space()
+        if not self.is_released:
+            with suppress(OSError):
+                os.truncate(self._reserve, 0)
+                self.is_released = True
         self._make_room()
         return True
 
@@ -109,33 +120,6 @@ class DiskSpace:
         """Record that the engine itself has made the database smaller. Raises OSError."""
         if self._files is not None:
             self._files.note_shrunk()
-
-
-class DiskReserve:
-    """A file beside the database that reserves space. released: the space is not reserved at present."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path.with_name(f"{path.name}-reserve")
-        self.released = True
-
-    def allocate_space(self) -> None:
-        """Allocate the reserve. Raises OSError if there is no room."""
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                os.posix_fallocate(file, 0, _RESERVE_BYTES)
-            except OSError:
-                os.truncate(file, 0)  # some file systems keep the part that was allocated
-                raise
-        finally:
-            os.close(file)
-        self.released = False
-
-    def free_space(self) -> None:
-        """Free the reserved space for the next write. Raises OSError."""
-        if not self.released:
-            os.truncate(self._path, 0)
-            self.released = True
 
 
 class DatabaseFiles:

@@ -276,12 +276,12 @@ class SQLiteStore(Store):
                 future.set_exception(outcome)
 
     def _write_with_reserve(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
-        if self._disk.refused and self._disk.is_released and not _free_space(chains):
+        if self._disk.refused and self._disk.is_released and not _only_frees(chains):
             self._regain_reserve()
         try:
             return self._write_commits(chains)
         except sqlite3.Error as error:
-            if not _free_space(chains) or not self._disk.release_reserve(error):
+            if not _only_frees(chains) or not self._disk.release_reserve(error):
                 raise
         self._window.do_step()
         return self._write_commits(chains)
@@ -454,7 +454,7 @@ def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     return sorted([*records, *(row for row in read_rows(packed) if row.key not in keys)])
 
 
-def _free_space(chains: Sequence[_Waiting]) -> bool:
+def _only_frees(chains: Sequence[_Waiting]) -> bool:
     """Return whether all operations free space."""
     operations = [item for commits, *_ in chains for commit in commits for item in commit if item.stored is not KEPT]
     return all(operation.stored is None or operation.frees for operation in operations)

@@ -18,6 +18,7 @@ from podless.verbs import create, delete, patch
 from podless.verbs.call import API, Call
 
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
+_MAX_MESSAGE = 1024  # maximum bytes of an event's message
 _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 
 
@@ -36,9 +37,12 @@ async def create_object(api: API, kind: Kind, obj: Object) -> Object:
     return created.entry.decode()
 
 
-async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> None:
+async def patch_object(api: API, kind: Kind, obj: Object, changes: Object, subresource: str = "") -> None:
     """Change an object, unless it does not exist. Raises APIError."""
-    await _patch_object(api, kind, obj["metadata"], changes, "")
+    metadata = obj["metadata"]
+    changes = {**changes, "metadata": {**changes.get("metadata", {}), "uid": metadata["uid"]}}
+    with suppress(NotFound, Conflict):  # deleted, or replaced by another object with its name
+        await patch.patch_object(api, _make_call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 
 
 async def report_status(api: API, kind: Kind, obj: Object, status: Object, metadata: Object | None = None) -> None:
@@ -49,24 +53,15 @@ async def report_status(api: API, kind: Kind, obj: Object, status: Object, metad
     before = obj.get("status") or {}
     changes = {name: value for name, value in status.items() if before.get(name) != value}
     if changes or metadata:
-        await _patch_object(api, kind, obj["metadata"], {"metadata": metadata or {}, "status": changes}, "status")
+        await patch_object(api, kind, obj, {"metadata": metadata or {}, "status": changes}, "status")
 
 
-async def _patch_object(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
-    changes = {**changes, "metadata": {**changes.get("metadata", {}), "uid": metadata["uid"]}}
-    with suppress(NotFound, Conflict):  # deleted, or replaced by another object with its name
-        await patch.patch_object(api, _make_call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
-
-
-async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
+async def delete_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     """Delete an object, unless it does not exist. Raises APIError."""
     metadata = obj["metadata"]
     delete_options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
         await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], delete_options, _JSON))
-
-
-_MAX_MESSAGE = 1024  # maximum bytes of an event's message
 
 
 async def record_event(
@@ -87,7 +82,7 @@ async def record_event(
         if entry is not None:
             event = entry.decode()
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
-            return await change_object(api, EVENTS, event, count)
+            return await patch_object(api, EVENTS, event, count)
         head = {"name": name, "namespace": namespace}
         details = {
             "type": "Warning" if warning else "Normal",
