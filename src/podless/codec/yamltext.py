@@ -342,7 +342,7 @@ class YAMLDecoder:
     def decode_key(self, node: YAMLNode) -> Any:
         """Return the value of a key in YAML."""
         self.count_nodes()
-        target = node.target
+        target = node if node.alias is None else node.alias  # for each key, so without a call
         if target.kind != "scalar":
             text = format_gosyntax(self.decode_value(target))
             raise YAMLError(f"yaml: invalid map key: {text}")
