@@ -571,7 +571,7 @@ UNSHARED = {
     "cel/writer.py": "one compilation",
     "fields/jsonpatch.py": "one patch",
     "apis/core/metering.py": "of the loop",
-    "meta/jsonpath/__init__.py": "one search of one object",
+    "meta/jsonpath.py": "one search of one object",
     "kinds/registry.py": "of the loop",
     "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",
