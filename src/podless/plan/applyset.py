@@ -1,6 +1,5 @@
 """Prunes by an ApplySet: the parent object, the label of members, and the members that a set no longer has.
 
-ApplySet is kubectl's, and Membership its part in a plan.
 
 Sources: KEP-3659, and k8s.io/kubectl pkg/cmd/apply/applyset.go and applyset_pruner.go
 """
@@ -10,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import field
 from typing import NamedTuple
 
 from podless.plan import planfile
@@ -22,7 +20,6 @@ from podless.plan.simulation import Simulation
 from podless.plan.writes import read_object
 from podless.remote.cluster import Refused
 from podless.remote.resources import APIResource, Discovery
-from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 PART_OF = "applyset.kubernetes.io/part-of"
@@ -55,22 +52,45 @@ class GroupKind(NamedTuple):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-class ParentReference(NamedTuple):
-    """The parent that `--applyset` names. resource: a plural, singular or short name. group: "" for any."""
+class ApplySetParent(NamedTuple):
+    """The parent object, by which an ApplySet is known. namespace: "" for none."""
 
-    resource: str
-    group: str
+    resource: APIResource
     name: str
+    namespace: str
+
+    @property
+    def id(self) -> str:
+        """The value of the label of members."""
+        parts = self.name, self.namespace, self.resource.kind, self.resource.group
+        hashed = hashlib.sha256(".".join(parts).encode()).digest()
+        return f"applyset-{base64.urlsafe_b64encode(hashed).decode().rstrip('=')}-v1"
+
+    @property
+    def identity(self) -> Identity:
+        """The identity of the object."""
+        return Identity(self.resource.api_version, self.resource.kind, self.namespace, self.name)
+
+    @property
+    def path(self) -> str:
+        """The path of the object."""
+        return self.resource.path(self.namespace, self.name)
+
+    def __str__(self) -> str:
+        return f'"{self.resource.plural}.{self.resource.group}/{self.name}"'
 
 
-def parse_reference(text: str) -> ParentReference:
-    """Return the parent that [RESOURCE[.GROUP]/]NAME refers to; a Secret by default. Raises CannotPlan."""
+def parse_reference(text: str) -> tuple[str, str, str]:
+    """Return resource, group and name of the parent [RESOURCE[.GROUP]/]NAME, a Secret by default. Raises CannotPlan.
+
+    resource: a plural, singular or short name. group: "" for any.
+    """
     first, slash, after = text.partition("/")
     name = after if slash else first
     if not name:
         raise CannotPlan(f'invalid parent reference "{text}": name cannot be blank')
     resource, _, group = first.partition(".") if slash else ("secrets", "", "")
-    return ParentReference(resource, group, name)
+    return resource, group, name
 
 
 def split_kinds(annotations: Mapping[str, str]) -> list[GroupKind] | None:
@@ -97,78 +117,94 @@ def split_namespaces(annotations: Mapping[str, str], namespace: str) -> set[str]
     return {*(listed.split(",") if listed else ()), *((namespace,) if namespace else ())}
 
 
-@dataclass(slots=True)
 class ApplySet:
-    """An ApplySet, known by its parent.
+    """An ApplySet while a set is applied. change: of the parent. patch: the last patch of the parent."""
 
-    parent, name, namespace: the parent object. tooling: the tool that the parent belongs to. kinds, namespaces: of the
-    earlier members; new_kinds, new_namespaces: of the members that are applied now.
-    """
+    def __init__(self, parent: ApplySetParent, simulation: Simulation, send: SendRequest, plan: Plan) -> None:
+        self.parent = parent
+        self.change = Change(Action.UNCHANGED, parent.identity, message="the parent of the ApplySet")
+        self.patch: Object = {}
+        self._simulation = simulation
+        self._send = send
+        self._plan = plan
+        self._first: Object = {}  # the first patch
+        self._tooling = f"kubectl/v{plan.release}.0"
+        self._kinds: dict[GroupKind, APIResource] = {}  # of the earlier members
+        self._namespaces: set[str] = set()
+        self._new_kinds: set[GroupKind] = set()  # of the members that are applied now
+        self._new_namespaces: set[str] = set()
 
-    parent: APIResource
-    name: str
-    namespace: str
-    tooling: str
-    kinds: dict[GroupKind, APIResource] = field(default_factory=dict)
-    namespaces: set[str] = field(default_factory=set)
-    new_kinds: set[GroupKind] = field(default_factory=set)
-    new_namespaces: set[str] = field(default_factory=set)
+    @classmethod
+    async def find(cls, simulation: Simulation, send: SendRequest, options: PlanOptions, plan: Plan) -> ApplySet:
+        """Find the parent. send: of the user who applies the set. Raises CannotPlan for an unusable parent."""
+        plural, group, name = parse_reference(options.applyset)
+        resource = await simulation.make_discovery().find_resource(plural, group)
+        if resource is None:
+            location = f"{group}/, Resource={plural}"
+            raise CannotPlan(f'invalid parent reference "{options.applyset}": no matches for {location}')
+        parent = ApplySetParent(resource, name, options.namespace if resource.namespaced else "")
+        await _check_parent(parent, send)
+        plan.applyset = parent.id
+        return cls(parent, simulation, send, plan)
 
-    @property
-    def id(self) -> str:
-        """The value of the label of members."""
-        parts = self.name, self.namespace, self.parent.kind, self.parent.group
-        hashed = hashlib.sha256(".".join(parts).encode()).digest()
-        return f"applyset-{base64.urlsafe_b64encode(hashed).decode().rstrip('=')}-v1"
+    async def label_objects(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
+        """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
 
-    @property
-    def _quoted_parent(self) -> str:
-        """The parent, as kubectl's messages name it."""
-        return f'"{self.parent.plural}.{self.parent.group}/{self.name}"'
-
-    @property
-    def path(self) -> str:
-        """The path of the parent."""
-        return self.parent.path(self.namespace, self.name)
-
-    async def check_parent(self, send: SendRequest) -> None:
-        """Check that the parent has a supported kind. Raises BadApplySet."""
-        faults = []
-        if self.parent.namespaced and not self.namespace:
-            faults.append("namespace is required to use namespace-scoped ApplySet")
-        if self.parent.api_version != "v1" or self.parent.plural not in _BUILT_IN:
-            try:
-                listed = (await send("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
-            except Refused as refused:
-                faults.append(f"identifying allowed custom resource parent types: {refused}")
-                listed = {}
-            allowed = {definition["metadata"]["name"] for definition in listed.get("items") or ()}
-            if self.parent.full_name not in allowed:
-                resource = f"{self.parent.group}/{self.parent.version}, Resource={self.parent.plural}"
-                faults.append(f'resource "{resource}" is not permitted as an ApplySet parent')
-        if faults:
-            raise BadApplySet("; ".join(faults))
-
-    async def read_parent(self, send: SendRequest, discovery: Discovery) -> None:
-        """Read the members' kinds and namespaces from the parent. Raises BadApplySet."""
+        locate: returns the endpoint and namespace of an object. unknown: objects that could not be read.
+        """
+        change, parent = self.change, self.parent
+        self._plan.changes.append(change)
+        change.before = await read_object(self._simulation.as_admin, parent.resource, parent.namespace, parent.name)
+        if change.identity in unknown:
+            change.action, change.message = Action.UNKNOWN, unknown[change.identity]
+            self._plan.missing.append(UnreadPart(str(change.identity), change.message, _UNKNOWN))
+        labelled = [item for item in items if PART_OF in (item.metadata.get("labels") or {})]
+        members = [] if labelled else self._add_members(items, locate)
         try:
-            obj = (await send("GET", self.path)).obj
+            if change.action is not Action.UNKNOWN:
+                await self._read_parent()
+            await self._write_parent(latest=False)
+        except BadApplySet as error:
+            self._note_refusal(str(error))
+            return []
+        self._first = self.patch
+        for item in labelled[:1]:
+            line, column = item.place.find_position("metadata.labels")
+            refused = Change(Action.REFUSED, item.identity, item.place.file, line, column, _LABELLED)
+            self._plan.changes.append(refused)
+        return members
+
+    def _add_members(self, items: Sequence[Item], locate: Locate) -> list[Item]:
+        """Return the items with the label of members."""
+        defined = dict(filter(None, map(_read_definition, items)))
+        for item in items:
+            kind, location = GroupKind(item.identity.group, item.identity.kind), locate(item)
+            if location is not None or kind in defined:
+                stated = item.identity.namespace if defined.get(kind) else ""
+                self._new_kinds.add(kind)
+                self._new_namespaces |= {location[1] if location is not None else stated} - {""}
+        return [Item(label_member(item.obj, self.parent.id), item.place) for item in items]
+
+    async def _read_parent(self) -> None:
+        """Read the earlier members' kinds and namespaces from the parent. Raises BadApplySet."""
+        try:
+            obj = (await self._send("GET", self.parent.path)).obj
         except Refused as refused:
             if refused.code != 404:
-                raise BadApplySet(f"failed to fetch ApplySet parent object {self._quoted_parent}: {refused}") from None
-            if self.parent.plural not in _BUILT_IN:
+                raise BadApplySet(f"failed to fetch ApplySet parent object {self.parent}: {refused}") from None
+            if self.parent.resource.plural not in _BUILT_IN:
                 raise BadApplySet("custom resource ApplySet parents cannot be created automatically") from None
             return
         metadata = obj["metadata"]
         labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
         self._check_owner(labels, annotations)
-        self.tooling = annotations[_TOOLING]
-        self.kinds |= [found async for found in self._find_kinds(annotations, discovery)]
-        self.namespaces = split_namespaces(annotations, self.namespace)
+        self._tooling = annotations[_TOOLING]
+        self._kinds |= [found async for found in self._find_kinds(annotations, self._simulation.make_discovery())]
+        self._namespaces = split_namespaces(annotations, self.parent.namespace)
 
     def _check_owner(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
         """Raise BadApplySet for a parent of another tool or another set."""
-        head = f"ApplySet parent object {self._quoted_parent}"
+        head = f"ApplySet parent object {self.parent}"
         if _TOOLING not in annotations:
             raise BadApplySet(f'{head} already exists and is missing required annotation "{_TOOLING}"')
         tooling = annotations[_TOOLING]
@@ -177,16 +213,16 @@ class ApplySet:
             raise BadApplySet(f'{head} already exists and is managed by tooling "{tool}" instead of "{_TOOL}"')
         if _ID not in labels:
             raise BadApplySet(f"{head} exists and does not have required label {_ID}")
-        if labels[_ID] != self.id:
+        if labels[_ID] != self.parent.id:
             raise BadApplySet(
-                f'{head} exists and has incorrect value for label "{_ID}" (got: {labels[_ID]}, want: {self.id})'
+                f'{head} exists and has incorrect value for label "{_ID}" (got: {labels[_ID]}, want: {self.parent.id})'
             )
 
     async def _find_kinds(
         self, annotations: Mapping[str, str], discovery: Discovery
     ) -> AsyncIterator[tuple[GroupKind, APIResource]]:
         """Yield the kinds that a parent lists. Raises BadApplySet for one that is not served."""
-        head = f"parsing ApplySet annotation on {self._quoted_parent}: "
+        head = f"parsing ApplySet annotation on {self.parent}: "
         kinds = split_kinds(annotations)
         for kind in kinds or ():
             endpoint = await discovery.find_kind(*kind)
@@ -207,43 +243,84 @@ class ApplySet:
                 raise BadApplySet(f"{head}{reason}: no matches for {group}/, Resource={name}")
             yield GroupKind(endpoint.group, endpoint.kind), endpoint
 
-    def add_member(self, kind: GroupKind, namespace: str) -> None:
-        """Record that an object is applied. namespace: "" for none."""
-        self.new_kinds.add(kind)
-        if namespace:
-            self.new_namespaces.add(namespace)
-
-    def make_patch(self, *, latest: bool) -> Object:
-        """Return the patch for the parent. latest: list only members that are applied now, without earlier ones."""
-        kinds = self.new_kinds if latest else {*self.kinds, *self.new_kinds}
-        namespaces = self.new_namespaces if latest else self.namespaces | self.new_namespaces
-        metadata: Object = {
-            "name": self.name,
-            "annotations": {
-                _TOOLING: self.tooling,
-                _KINDS: ",".join(sorted(map(str, kinds))),
-                _NAMESPACES: ",".join(sorted(namespaces - {self.namespace})),
-            },
-            "labels": {_ID: self.id},
-        }
-        if self.namespace:
-            metadata["namespace"] = self.namespace
-        return {"apiVersion": self.parent.api_version, "kind": self.parent.kind, "metadata": metadata}
-
-    async def find_members(self, send: SendRequest, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
-        """Return the members that are not applied now. applied: uids. Raises BadApplySet."""
+    async def find_members(self, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
+        """Return the members that the set no longer has. applied: uids of those that it has."""
         members = []
-        for endpoint in self.kinds.values():
-            for namespace in sorted(self.namespaces) if endpoint.namespaced else ("",):
+        for endpoint in self._kinds.values():
+            for namespace in sorted(self._namespaces) if endpoint.namespaced else ("",):
+                query = {"labelSelector": f"{PART_OF}={self.parent.id}"}
                 try:
-                    query = {"labelSelector": f"{PART_OF}={self.id}"}
-                    listed = (await send("GET", endpoint.path(namespace), None, JSON, **query)).obj
+                    listed = (await self._send("GET", endpoint.path(namespace), None, JSON, **query)).obj
                 except Refused as refused:
-                    raise BadApplySet(f"listing {endpoint.gvk} objects for pruning: {refused}") from None
+                    self._note_refusal(f"listing {endpoint.gvk} objects for pruning: {refused}")
+                    return []
                 head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
                 items = listed.get("items") or ()
                 members += [(endpoint, {**item, **head}) for item in items if item["metadata"]["uid"] not in applied]
         return members
+
+    async def shrink_parent(self) -> None:
+        """Reduce the parent's list to the kinds and namespaces of the remaining members."""
+        try:
+            await self._write_parent(latest=True)
+        except BadApplySet as error:
+            self._note_refusal(f"apply and prune succeeded, but ApplySet update failed: {error}")
+
+    async def _write_parent(self, *, latest: bool) -> None:
+        """Write the parent. latest: list only members that are applied now, no earlier ones. Raises BadApplySet."""
+        parent = self.parent
+        kinds = self._new_kinds if latest else {*self._kinds, *self._new_kinds}
+        namespaces = self._new_namespaces if latest else self._namespaces | self._new_namespaces
+        metadata: Object = {
+            "name": parent.name,
+            "annotations": {
+                _TOOLING: self._tooling,
+                _KINDS: ",".join(sorted(map(str, kinds))),
+                _NAMESPACES: ",".join(sorted(namespaces - {parent.namespace})),
+            },
+            "labels": {_ID: parent.id},
+        }
+        if parent.namespace:
+            metadata["namespace"] = parent.namespace
+        resource = parent.resource
+        self.patch = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+        try:
+            self.change.after = (await write_parent(self._send, parent.path, self.patch)).obj
+        except Refused as refused:
+            raise BadApplySet(f"failed to update ApplySet: {refused}") from None
+
+    def _note_refusal(self, text: str) -> None:
+        if self.change.action is not Action.UNKNOWN:
+            self.change.action, self.change.message = Action.REFUSED, text
+
+    def wrap_steps(self, steps: list[Object], revisions: Mapping[Key, str]) -> list[Object]:
+        """Return the steps of a plan, with the writes of the parent before and after them."""
+        if self.change.action in (Action.REFUSED, Action.UNKNOWN):
+            return []
+        if not steps and self.change.action is Action.UNCHANGED:
+            return []
+        change, resource = self.change, self.parent.resource
+        first = planfile.make_parent_step(change, resource, self._first, revisions, latest=False)
+        last = planfile.make_parent_step(change, resource, self.patch, revisions, latest=True)
+        return [first, *steps, *([last] if self.patch != self._first else [])]
+
+
+async def _check_parent(parent: ApplySetParent, send: SendRequest) -> None:
+    """Raise CannotPlan for a parent of an unsupported kind."""
+    resource, faults = parent.resource, []
+    if resource.namespaced and not parent.namespace:
+        faults.append("namespace is required to use namespace-scoped ApplySet")
+    if resource.api_version != "v1" or resource.plural not in _BUILT_IN:
+        listed: Object = {}
+        try:
+            listed = (await send("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
+        except Refused as refused:
+            faults.append(f"identifying allowed custom resource parent types: {refused}")
+        if resource.full_name not in {definition["metadata"]["name"] for definition in listed.get("items") or ()}:
+            name = f"{resource.group}/{resource.version}, Resource={resource.plural}"
+            faults.append(f'resource "{name}" is not permitted as an ApplySet parent')
+    if faults:
+        raise CannotPlan("; ".join(faults))
 
 
 async def write_parent(send: SendRequest, path: str, patch: Object) -> RequestResult:
@@ -273,118 +350,6 @@ def is_written(live: Object | None, patch: Object) -> bool:
         for name in ("labels", "annotations")
         for key, value in patched[name].items()
     )
-
-
-class Membership:
-    """An ApplySet while a set is applied. change: of the parent. patch: the last patch of the parent."""
-
-    def __init__(self, simulation: Simulation, send: SendRequest, applyset: ApplySet, plan: Plan) -> None:
-        parent = applyset.parent
-        identity = Identity(parent.api_version, parent.kind, applyset.namespace, applyset.name)
-        self.change = Change(Action.UNCHANGED, identity, message="the parent of the ApplySet")
-        self.patch: Object = {}
-        self.endpoint = parent
-        self._simulation = simulation
-        self._send = send
-        self._applyset = applyset
-        self._plan = plan
-        self._first: Object = {}
-
-    @classmethod
-    async def find_parent(
-        cls, simulation: Simulation, send: SendRequest, options: PlanOptions, plan: Plan
-    ) -> Membership:
-        """Find the parent. send: of the user who applies the set. Raises CannotPlan for an unusable parent."""
-        reference = parse_reference(options.applyset)
-        endpoint = await simulation.make_discovery().find_resource(reference.resource, reference.group)
-        if endpoint is None:
-            location = f"{reference.group}/, Resource={reference.resource}"
-            raise CannotPlan(f'invalid parent reference "{options.applyset}": no matches for {location}')
-        namespace = options.namespace if endpoint.namespaced else ""
-        applyset = ApplySet(endpoint, reference.name, namespace, f"kubectl/v{plan.release}.0")
-        try:
-            await applyset.check_parent(send)
-        except BadApplySet as error:
-            raise CannotPlan(str(error)) from None
-        plan.applyset = applyset.id
-        return cls(simulation, send, applyset, plan)
-
-    async def label_objects(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
-        """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
-
-        locate: returns the endpoint and namespace of an object. unknown: objects that could not be read.
-        """
-        change, applyset = self.change, self._applyset
-        self._plan.changes.append(change)
-        change.before = await read_object(self._simulation.as_admin, self.endpoint, applyset.namespace, applyset.name)
-        if change.identity in unknown:
-            change.action, change.message = Action.UNKNOWN, unknown[change.identity]
-            self._plan.missing.append(UnreadPart(str(change.identity), change.message, _UNKNOWN))
-        labelled = [item for item in items if PART_OF in (item.metadata.get("labels") or {})]
-        members = [] if labelled else self._add_members(items, locate)
-        try:
-            if change.action is not Action.UNKNOWN:
-                await applyset.read_parent(self._send, self._simulation.make_discovery())
-            await self._write_parent(latest=False)
-        except BadApplySet as error:
-            self._note_refusal(str(error))
-            return []
-        self._first = self.patch
-        for item in labelled[:1]:
-            line, column = item.place.find_position("metadata.labels")
-            refused = Change(Action.REFUSED, item.identity, item.place.file, line, column, _LABELLED)
-            self._plan.changes.append(refused)
-        return members
-
-    def _add_members(self, items: Sequence[Item], locate: Locate) -> list[Item]:
-        """Return the items with the label of members."""
-        defined = dict(filter(None, map(_read_definition, items)))
-        for item in items:
-            kind = GroupKind(item.identity.group, item.identity.kind)
-            location = locate(item)
-            if location is not None:
-                self._applyset.add_member(kind, location[1])
-            elif kind in defined:
-                self._applyset.add_member(kind, item.identity.namespace if defined[kind] else "")
-        return [Item(label_member(item.obj, self._applyset.id), item.place) for item in items]
-
-    async def find_members(self, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
-        """Return the members that the set no longer has. applied: uids of those that it has."""
-        try:
-            return await self._applyset.find_members(self._send, applied)
-        except BadApplySet as error:
-            self._note_refusal(str(error))
-            return []
-
-    async def shrink_parent(self) -> None:
-        """Reduce the parent's list to the kinds and namespaces of the remaining members."""
-        try:
-            await self._write_parent(latest=True)
-        except BadApplySet as error:
-            self._note_refusal(f"apply and prune succeeded, but ApplySet update failed: {error}")
-
-    async def _write_parent(self, *, latest: bool) -> None:
-        """Write the parent. Raises BadApplySet."""
-        self.patch = self._applyset.make_patch(latest=latest)
-        try:
-            answered = await write_parent(self._send, self._applyset.path, self.patch)
-        except Refused as refused:
-            raise BadApplySet(f"failed to update ApplySet: {refused}") from None
-        self.change.after = answered.obj
-
-    def _note_refusal(self, text: str) -> None:
-        if self.change.action is not Action.UNKNOWN:
-            self.change.action, self.change.message = Action.REFUSED, text
-
-    def wrap_steps(self, steps: list[Object], revisions: Mapping[Key, str]) -> list[Object]:
-        """Return the steps of a plan, with the writes of the parent before and after them."""
-        if self.change.action in (Action.REFUSED, Action.UNKNOWN):
-            return []
-        if not steps and self.change.action is Action.UNCHANGED:
-            return []
-        first = planfile.make_parent_step(self.change, self.endpoint, self._first, revisions, latest=False)
-        last = planfile.make_parent_step(self.change, self.endpoint, self.patch, revisions, latest=True)
-        return [first, *steps, *([last] if self.patch != self._first else [])]
 
 
 def _read_definition(item: Item) -> tuple[GroupKind, bool] | None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from podless.apis import features
-from podless.plan.applyset import ApplySet
+from podless.plan.applyset import ApplySetParent
 from podless.plan.baseline import Baseline, PlanSource, Say
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
@@ -143,18 +143,16 @@ class _BaselineReader:
 
         await asyncio.gather(*(read_again(*collection, names) for collection, names in self._named.items() if names))
 
-    async def _find_applyset(self, named: dict[tuple[APIResource, str], list[str]]) -> ApplySet | None:
+    async def _find_applyset(self, named: dict[tuple[APIResource, str], list[str]]) -> ApplySetParent | None:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
-        parent = await find_parent(self.reader, self.options.applyset, self._find_endpoint)
-        if parent is None:
-            return None  # the server in memory reports this error
-        endpoint, reference = parent
-        namespace = self.options.namespace if endpoint.namespaced else ""
-        if not endpoint.namespaced or namespace:
-            named.setdefault((self._use_stored_version(endpoint), namespace), []).append(reference.name)
-        return ApplySet(endpoint, reference.name, namespace, "")
+        parent = await find_parent(self.reader, self.options, self._find_endpoint)
+        # the server in memory reports an unknown kind, and a missing namespace
+        if parent is not None and (parent.namespace or not parent.resource.namespaced):
+            place = self._use_stored_version(parent.resource), parent.namespace
+            named.setdefault(place, []).append(parent.name)
+        return parent
 
     async def _read_identity(self) -> None:
         """Read the uid of the cluster, for plan files."""

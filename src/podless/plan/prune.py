@@ -12,8 +12,7 @@ from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.plan.applyset import (
     PART_OF,
-    ApplySet,
-    ParentReference,
+    ApplySetParent,
     parse_reference,
     split_kinds,
     split_namespaces,
@@ -21,7 +20,7 @@ from podless.plan.applyset import (
 )
 from podless.plan.baseline import Baseline
 from podless.plan.manifests import Identity, Item
-from podless.plan.options import CannotPlan
+from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.reader import APIReader
 from podless.plan.requests import JSON, SendRequest, find_builtin
 from podless.remote.cluster import Refused
@@ -122,34 +121,34 @@ async def fetch_pruned(
     await _add_deleted(reader, baseline, applied, in_set)
 
 
-async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple[APIResource, ParentReference] | None:
-    """Return the endpoint of an ApplySet's parent, None if its kind is not served. Raises CannotPlan."""
-    reference = parse_reference(text)
-    endpoint = _USUAL.get(reference.resource) if not reference.group else None
-    if endpoint is None:
-        endpoint = await reader.make_discovery(_EFFECT).find_resource(reference.resource, reference.group)
-        if endpoint is not None:
-            await find(endpoint.api_version, endpoint.kind)  # also reads its definition
-    return None if endpoint is None else (endpoint, reference)
+async def find_parent(reader: APIReader, options: PlanOptions, find: FindEndpoint) -> ApplySetParent | None:
+    """Return the parent of an ApplySet, None if its kind is not served. Raises CannotPlan."""
+    plural, group, name = parse_reference(options.applyset)
+    resource = _USUAL.get(plural) if not group else None
+    if resource is None:
+        resource = await reader.make_discovery(_EFFECT).find_resource(plural, group)
+        if resource is None:
+            return None
+        await find(resource.api_version, resource.kind)  # also reads its definition
+    return ApplySetParent(resource, name, options.namespace if resource.namespaced else "")
 
 
 async def fetch_members(
-    reader: APIReader, baseline: Baseline, applyset: ApplySet, in_set: Collection[tuple[str, str, str]]
+    reader: APIReader, baseline: Baseline, parent: ApplySetParent, in_set: Collection[tuple[str, str, str]]
 ) -> None:
     """Read the members that the set no longer has, and the objects that their deletion deletes.
 
     in_set: resource, namespace and name of the set's objects. The parent is read from the baseline.
     """
-    key = applyset.parent.group, applyset.parent.kind, applyset.namespace, applyset.name
-    parent = next((obj for obj in baseline.objects if Identity.of(obj).key == key), None)
-    if parent is None:
+    obj = next((obj for obj in baseline.objects if Identity.of(obj).key == parent.identity.key), None)
+    if obj is None:
         return
-    annotations = parent["metadata"].get("annotations") or {}
+    annotations = obj["metadata"].get("annotations") or {}
     discovery = reader.make_discovery(_EFFECT)
     endpoints = [await discovery.find_kind(*kind) for kind in split_kinds(annotations) or ()]
     endpoints += [await discovery.find_resource(*resource) for resource in split_resources(annotations)]
-    namespaces = sorted(split_namespaces(annotations, applyset.namespace))
-    labels = f"{PART_OF}={applyset.id}"
+    namespaces = sorted(split_namespaces(annotations, parent.namespace))
+    labels = f"{PART_OF}={parent.id}"
     served = dict.fromkeys(filter(None, endpoints))
     listed = await reader.try_lists(served, namespaces, labels, effect=_EFFECT)
     await _add_deleted(reader, baseline, listed, in_set)

@@ -44,7 +44,6 @@ class Recorder:
 
     changes: dict[str, set[Path]] = field(default_factory=dict)
     webhooks: list[WebhookCall] = field(default_factory=list)
-    conversions: set[str] = field(default_factory=set)
 
     def begin_write(self) -> None:
         """Start the record of another write."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from podless.apis import features
 from podless.fields.kubectl import LAST_APPLIED
 from podless.plan import planfile, writes
-from podless.plan.applyset import Membership
+from podless.plan.applyset import ApplySet
 from podless.plan.baseline import Baseline, PlanSource, Say, load_baseline
 from podless.plan.differences import compare_objects, find_consequences
 from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable, sort_items
@@ -100,7 +100,7 @@ class _PlanRun:
         self._namespace = options.namespace or baseline.namespace
         self._send = simulation.as_user
         self._revisions = planfile.index_revisions(baseline.objects)
-        self._membership: Membership | None = None
+        self._applyset: ApplySet | None = None
         self._served: set[tuple[str, str]] | None = None
         self.touched: dict[str, _WrittenItem] = {}  # the set's objects, by key
         self.revision = 0
@@ -146,13 +146,13 @@ class _PlanRun:
 
     def _settle_parent(self) -> None:
         """Add the change of the ApplySet's parent, which is not an object of the set."""
-        if self._membership is None:
+        if self._applyset is None:
             return
-        change = self._membership.change
+        change = self._applyset.change
         if change.action in (Action.UNCHANGED, Action.CREATE, Action.UPDATE):
             change.action = Action.UNCHANGED
             if change.after is not None:
-                _complete_change(change, self._membership.patch, {})
+                _complete_change(change, self._applyset.patch, {})
             if change.action is Action.UNCHANGED:
                 self._plan.changes.remove(change)
 
@@ -161,15 +161,15 @@ class _PlanRun:
         self._send = self._simulation.as_admin
         if self._options.applyset:
             await self._find_applyset()
-            assert self._membership is not None
-            items = await self._membership.label_objects(items, self._locate_item, {})
+            assert self._applyset is not None
+            items = await self._applyset.label_objects(items, self._locate_item, {})
         await self._write_all(items)
 
     async def write_set(self, items: Sequence[Item]) -> None:
         """Write all objects in order, and delete those that the set no longer has."""
-        if self._membership is not None:
-            items = await self._membership.label_objects(items, self._locate_item, self._baseline.unknown)
-            if self._membership.change.action is Action.REFUSED:
+        if self._applyset is not None:
+            items = await self._applyset.label_objects(items, self._locate_item, self._baseline.unknown)
+            if self._applyset.change.action is Action.REFUSED:
                 self._plan.notes.append("kubectl applies nothing, because it cannot use the ApplySet")
                 return
         await self._write_all(items)
@@ -179,8 +179,8 @@ class _PlanRun:
             self._plan.notes.append("kubectl prunes nothing, because something is rejected")
             return
         pruned = await self._prune_objects()
-        if self._membership is not None and pruned:
-            await self._membership.shrink_parent()
+        if self._applyset is not None and pruned:
+            await self._applyset.shrink_parent()
 
     async def _write_all(self, items: Sequence[Item]) -> None:
         if self._options.order == AS_GIVEN:
@@ -195,10 +195,8 @@ class _PlanRun:
     async def _find_applyset(self) -> None:
         """Find the parent of the ApplySet. Raises CannotPlan."""
         if self._options.applyset:
-            self._membership = membership = await Membership.find_parent(
-                self._simulation, self._send, self._options, self._plan
-            )
-            self._note_touched(membership.change.identity, _WrittenItem(membership.change, membership.endpoint))
+            self._applyset = applyset = await ApplySet.find(self._simulation, self._send, self._options, self._plan)
+            self._note_touched(applyset.change.identity, _WrittenItem(applyset.change, applyset.parent.resource))
 
     def _locate_item(self, item: Item) -> tuple[APIResource, str] | None:
         """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
@@ -211,8 +209,8 @@ class _PlanRun:
         """Delete objects that the set no longer has. Returns False if the API rejects a deletion."""
         visited = {change.identity.namespace for change in self._plan.changes if change.identity.namespace}
         uids = {change.after["metadata"]["uid"] for change in self._plan.changes if change.after is not None}
-        if self._membership is not None:
-            pruned = await self._membership.find_members(uids)
+        if self._applyset is not None:
+            pruned = await self._applyset.find_members(uids)
         else:
             visited |= {self._options.namespace} - {""}
             try:
@@ -308,7 +306,7 @@ class _PlanRun:
             if change.action in (Action.CREATE, Action.UPDATE) and place is not None
         ]
         steps += [planfile.make_deletion(endpoint, obj, self._revisions) for endpoint, obj in self.deleted]
-        return steps if self._membership is None else self._membership.wrap_steps(steps, self._revisions)
+        return steps if self._applyset is None else self._applyset.wrap_steps(steps, self._revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
         return any(Identity.of(obj).key == identity.key for _, obj in self.deleted)
