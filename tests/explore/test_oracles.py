@@ -9,8 +9,8 @@ import pytest
 
 from podless.explore.findings import ExplorationReport, Fault, Run, ScheduleFinding, tell_story
 from podless.explore.oracles import judge_run
-from podless.explore.page import write_page
 from podless.explore.points import LogEntry
+from podless.explore.report import write_page
 from podless.explore.schedule import HoldEvents, Schedule
 
 _BED = "controller create configmaps default/bed"

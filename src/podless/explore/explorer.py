@@ -1,28 +1,33 @@
-"""An exploration: the reference run, then one schedule after the other, on several servers in parallel."""
+"""An exploration: the reference run, then one schedule after the other, on several servers in parallel.
+
+First each perturbation is tried alone, then random mixtures. A failing schedule is made as short as possible.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 
-from podless.explore import search
 from podless.explore.findings import ExplorationReport, Run, ScheduleFinding, tell_story
 from podless.explore.gate import Watched
 from podless.explore.laboratory import Laboratory, Setup
 from podless.explore.oracles import find_unstable, judge_run
-from podless.explore.points import compare_logs
-from podless.explore.schedule import Perturbation, Schedule
+from podless.explore.points import LogEntry, compare_logs
+from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 from podless.explore.trial import Trial
 from podless.runtime.dataclass import dataclass
 
 _REPEATS = 2  # more runs of a schedule that failed
 _FAILURES = 3  # failed resets in a row, after which each run starts the controller again
 _MAX_SIMILAR = 3  # findings with the same oracles and detail, after which similar ones are skipped
+_SCHEDULE_SIZES = (2, 2, 3)  # number of perturbations in random schedules
+_LATER = 2  # rounds for which a slow cache lags behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class Explorer:
         if reference.faults:
             self._add_finding(ScheduleFinding(reference, tell_story(reference)))
             return self.report
-        perturbations = search.list_perturbations(reference)
+        perturbations = list_perturbations(reference)
         self.report.points = len(perturbations)
         self._report_line(
             f"{len(perturbations)} perturbations to try one by one, then mixtures from seed {self._options.seed}"
@@ -128,7 +133,7 @@ class Explorer:
     def _list_all(self, perturbations: list[Perturbation]) -> Iterator[Schedule]:
         used = Counter(perturbation.at for perturbation in perturbations)
         single = (Schedule((perturbation,)) for perturbation in perturbations)
-        return chain(single, search.draw_schedules(perturbations, self._options.seed, used))
+        return chain(single, draw_schedules(perturbations, self._options.seed, used))
 
     async def _try_schedules(self, waiting: Iterator[Schedule]) -> None:
         while not self._is_over():
@@ -163,7 +168,7 @@ class Explorer:
         oracles = frozenset(fault.oracle for fault in run.faults)
         if sum(finding.oracles == oracles for finding in self.report.findings) >= _MAX_SIMILAR:
             return
-        shortest = await search.shrink_schedule(run, self.carry_out)
+        shortest = await shrink_schedule(run, self.carry_out)
         failed = 0
         for _ in range(_REPEATS):
             tried = await self.carry_out(shortest.schedule)
@@ -268,3 +273,81 @@ class Runner:
         self._laboratory.admit_run(None)
         if trial is not None:
             await trial.kill_controller()
+
+
+def list_perturbations(reference: Run) -> list[Perturbation]:
+    """Return the single perturbations that can matter, by the clients' requests in the reference run.
+
+    A write can be followed by a crash, a lost answer or a conflict. Events of a resource are held from a write or a
+    step on, if a client sees such events later, and shown again if it has seen some. Points after which no client sends
+    a request are left out. A slow cache, which lags behind for another step, comes last.
+    """
+    requests = [index for index, entry in enumerate(reference.entries) if entry.kind in ("write", "read")]
+    last = requests[-1] if requests else -1
+    writes: list[Perturbation] = []
+    rejections: list[Perturbation] = []
+    holds: list[HoldEvents] = []
+    past: list[Perturbation] = []
+    for index, entry in enumerate(reference.entries):
+        if entry.kind == "write" and entry.status < 300:
+            writes += [Crash(entry.point), LoseAnswer(entry.point)]
+            if reference.elects:
+                writes.append(ChangeLeader(entry.point))
+            if entry.before is not None or "*" not in entry.point:  # an object with a generated name cannot exist
+                rejections.append(RejectWrite(entry.point))
+        if entry.kind in ("write", "user") and (entry.kind == "user" or entry.changed) and index <= last:
+            holds += _list_holds(entry, reference.entries[index + 1 :])
+            seen_resources = {before.resource for before in reference.entries[:index] if before.kind == "event"}
+            past += [HoldEvents(entry.point, resource, "past") for resource in sorted(seen_resources)]
+    slow = [replace(entry, rounds=_LATER) for entry in holds if entry.mode == "slow"]
+    return [entry for row in zip_longest(holds, writes, rejections) for entry in row if entry is not None] + past + slow
+
+
+def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:
+    """Yield the holds of resources whose events clients see after a point. The point's own resource comes first."""
+    resources = dict.fromkeys(resource_.resource for resource_ in after if resource_.kind == "event")
+    plain = at.resource.partition("/")[0]
+    for resource in sorted(resources, key=lambda resource_: resource_ != plain):
+        for mode in ("slow", "skip", "restart"):
+            yield HoldEvents(at.point, resource, mode)
+
+
+def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Counter[str]) -> Iterator[Schedule]:
+    """Yield random mixtures without end, from a seed. Points that were used least are most likely."""
+    source = random.Random(seed)
+    while perturbations:
+        chosen: list[Perturbation] = []
+        for _ in range(min(source.choice(_SCHEDULE_SIZES), len(perturbations))):
+            candidates = [
+                perturbation
+                for perturbation in perturbations
+                if perturbation.at not in {chosen_one.at for chosen_one in chosen}
+            ] or perturbations
+            weights = [1 / (1 + used[perturbation.at]) for perturbation in candidates]
+            perturbation = source.choices(list(candidates), weights)[0]
+            if isinstance(perturbation, HoldEvents):
+                perturbation = replace(perturbation, rounds=source.randint(1, _LATER))
+            if perturbation not in chosen:
+                chosen.append(perturbation)
+        used.update(perturbation.at for perturbation in chosen)
+        yield Schedule(tuple(chosen))
+
+
+async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Run]]) -> Run:
+    """Return a run of the shortest schedule found that fails as the given run did.
+
+    Perturbations are removed one by one while an oracle of the first run still reports a fault.
+    """
+    oracles = {fault.oracle for fault in run.faults}
+    changed = len(run.schedule) > 1
+    while changed:
+        changed = False
+        for perturbation in run.schedule:
+            shorter = run.schedule.without_perturbation(perturbation)
+            if not len(shorter):
+                continue
+            tried = await carry_out(shorter)
+            if oracles & {fault.oracle for fault in tried.faults}:
+                run, changed = tried, True
+                break
+    return run

@@ -47,9 +47,6 @@ class Setup:
     # seconds without requests and events after which an idle controller has settled; None: 0 if Linux shows that only
     # the server can wake it, otherwise 0.15
     quiet: float | None = None
-    patience: float = 2.0  # seconds instead of `quiet`, after an answer that the client will retry
-    limit: float = 30.0  # maximum seconds of a round
-    requests: int = 400  # maximum requests of a round
     start: Snapshot | None = None  # initial state of the server, None for an empty one
     settings: Mapping[str, Any] | None = None
 

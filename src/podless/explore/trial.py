@@ -23,6 +23,8 @@ _IDLE_INTERVAL = 0.01  # seconds between two checks whether a controller is idle
 _SURE = 2  # checks after which an idle controller has settled, if only the server can wake it
 _MAX_HELD_SECONDS = 3.0  # seconds: with held events, the wait for a controller ends after this time,
 _MAX_RETRIES = 20  # or after this number of requests: it retries until it sees the events
+_PATIENCE = 2.0  # seconds of rest after an answer that the client will retry
+_MAX_ROUND, _MAX_REQUESTS = 30.0, 400  # maximum seconds and requests of a round
 _START = 60.0  # maximum seconds until a controller's first request
 _LATE_START = 5.0  # seconds without one after which podless reports that it waits
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime polls its caches every 0.1 s
@@ -184,7 +186,7 @@ class Trial:
             held_rounds = held_rounds + 1 if control.is_holding and not starting else 0
             if held_rounds > _MAX_HELD_SECONDS / _IDLE_INTERVAL or (held_rounds and requests > _MAX_RETRIES):
                 return False  # the controller retries until it sees the held events
-            if looks > (setup.limit + setup.rest_seconds) / _IDLE_INTERVAL or requests > setup.requests:
+            if looks > (_MAX_ROUND + setup.rest_seconds) / _IDLE_INTERVAL or requests > _MAX_REQUESTS:
                 self.faults.append(Fault("restless", self._describe_rush(first)))
                 return False
             looks += 1
@@ -193,7 +195,7 @@ class Trial:
             if idle and await self._has_rested(idle):
                 await self._laboratory.finish_controllers()
                 if revision == self._count_changes():
-                    if idle * _IDLE_INTERVAL >= setup.patience:
+                    if idle * _IDLE_INTERVAL >= _PATIENCE:
                         self._laboratory.final[control.last_failure] += 1
                     control.last_failure = ""
                     self._starting = False
@@ -234,7 +236,7 @@ class Trial:
         if self.control.lost_watches:  # a client waits before it connects again, and sends nothing meanwhile
             return _RETURN
         if self.control.last_failure and self._laboratory.final[self.control.last_failure] < _FINAL:
-            return self._setup.patience
+            return _PATIENCE
         return max(self._setup.rest_seconds, _START_QUIET) if self._starting else self._setup.rest_seconds
 
     def _describe_rush(self, since: int) -> str:

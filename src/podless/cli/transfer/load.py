@@ -27,8 +27,8 @@ _MERGE = "application/merge-patch+json"
 class Import:
     """One import.
 
-    existing: what to do with existing objects that differ. namespace: for objects without one. created, unchanged,
-    updated, failed: numbers of objects that were created, existed already, were overwritten, or failed.
+    existing: what to do with existing objects that differ. created, unchanged, updated, failed: numbers of objects that
+    were created, existed already, were overwritten, or failed.
     """
 
     def __init__(
@@ -40,7 +40,6 @@ class Import:
         warn: Callable[[str], None],
         *,
         existing: str = EXISTING[0],
-        namespace: str = "default",
     ) -> None:
         self.created = self.unchanged = self.updated = self.failed = 0
         self._cluster = cluster
@@ -49,7 +48,6 @@ class Import:
         self._say = say
         self._warn = warn
         self._existing = existing
-        self._namespace = namespace
         self._uids: dict[str, str] = {}  # new uids of owners, by those in the documents
         self._resources: dict[str, dict[str, APIResource]] = {}  # resources by apiVersion and kind
         self._later: list[tuple[APIResource, Object]] = []  # objects whose owners are created later
@@ -87,7 +85,7 @@ class Import:
     async def _create_or_update(self, resource: APIResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)
         if resource.namespaced:
-            obj["metadata"].setdefault("namespace", self._namespace)
+            obj["metadata"].setdefault("namespace", "default")
             body["metadata"]["namespace"] = obj["metadata"]["namespace"]
         else:
             body["metadata"].pop("namespace", None)

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import replace
 from itertools import islice
 
+from podless.explore.explorer import draw_schedules, list_perturbations, shrink_schedule
 from podless.explore.findings import Fault, Run
 from podless.explore.points import LogEntry
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, RejectWrite, Schedule
-from podless.explore.search import draw_schedules, list_perturbations, shrink_schedule
 
 _STEP = LogEntry("user", "", "step 1: apply Garden one", "step 1")
 _SEEN = LogEntry("event", "controller", "controller sees gardens", resource="gardens")
