@@ -11,8 +11,7 @@ from typing import Any
 
 from podless import pytest_plugin
 from podless.app import Settings
-from podless.check import config
-from podless.cli import build_parser
+from podless.cli import build_parser, check
 from podless.http.families import FAMILIES
 from podless.http.faults.fault import RULES, TERMS, FieldSpec
 from podless.http.faults.objects import _STATUS
@@ -46,7 +45,7 @@ Installing podless installs the plugin; it imports nothing until a test uses one
 
 """
 _CONFIGURATION = f"""\
-`podless check` reads the table `[check]` of the nearest `{config.FILE}`: in the working directory or a folder above
+`podless check` reads the table `[check]` of the nearest `{check.FILE}`: in the working directory or a folder above
 it. Paths in it are relative to its folder. Options on the command line take precedence. A table or setting that is
 not on this page is an error.
 
@@ -354,9 +353,9 @@ def write_configuration() -> str:
     options = {each.dest: each for each in parsers()["check"]._actions}
     page = _begin("podless.toml", _CONFIGURATION)
     page += _table("key", "type", "meaning", "default")
-    for field in fields(config.CheckSettings):
+    for field in fields(check.CheckSettings):
         key = field.name.replace("_", "-")
-        kind = "list of strings" if "Sequence" in str(field.type) else config._KINDS.get(field.name, str).__name__
+        kind = "list of strings" if "Sequence" in str(field.type) else check._KINDS.get(field.name, str).__name__
         kind = {"str": "string", "bool": "boolean", "int": "integer"}.get(kind, kind)
         about = _help(options[field.name]).removesuffix(" (repeatable)")
         about, _, default = (
