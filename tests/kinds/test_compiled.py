@@ -45,9 +45,9 @@ def wide(name: str, fields: int = 20) -> Kind:
 
 
 def complete(kind: Kind) -> None:
-    kind.strategy.pin()
+    kind.strategy.form.pin()
     off_loop(lambda: ready._complete_kind(kind))()
-    kind.strategy.unpin()
+    kind.strategy.form.unpin()
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: WeightAccount
         version, obj = kind.versions[0], {f"f{i}": ["a" * i] for i in range(20)}
         assert not [*kind.strategy.validate(version, {"metadata": {"name": "a"}, "spec": obj}, None)]
         assert account.weight <= TOTAL
-    assert [bool(kind.strategy._compiled.schemas) for kind in (kinds[0], kinds[-1])] == [False, True]  # type: ignore[attr-defined]
+    assert [bool(kind.strategy.form.schemas) for kind in (kinds[0], kinds[-1])] == [False, True]  # type: ignore[attr-defined]
 
 
 def test_the_count_of_the_loop_is_near_the_weight(account: WeightAccount) -> None:
@@ -105,13 +105,13 @@ def test_a_dropped_kind_still_validates(account: WeightAccount) -> None:
 @pytest.mark.slow
 def test_a_pinned_kind_stays_complete(account: WeightAccount) -> None:
     kind = custom()
-    kind.strategy.pin()
+    kind.strategy.form.pin()
     off_loop(lambda: ready._complete_kind(kind))()
     for i in range(30):
         complete(wide(f"g{i}"))
     assert kind.is_complete
     assert off_loop(lambda: write(kind)) == []
-    kind.strategy.unpin()
+    kind.strategy.form.unpin()
     for i in range(30):
         complete(wide(f"h{i}"))
     assert not kind.is_complete
@@ -139,10 +139,10 @@ def test_a_kind_that_is_no_longer_served_leaves_the_account_at_once(account: Wei
     kind, registry = custom(), Registry()
     complete(kind)
     registry.put_kind(kind)
-    kind.strategy.pin()
+    kind.strategy.form.pin()
     registry.remove_kind(kind.group, kind.plural)
     assert kind.is_complete
-    kind.strategy.unpin()
+    kind.strategy.form.unpin()
     registry.put_kind(kind)
     registry.remove_kind(kind.group, kind.plural)
     assert account.weight == 0

@@ -257,8 +257,6 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
         for name, version in view.by_version.items():
             if view.api_version(name) == api_version:
                 return view.struct_of(version)
-    if (earlier := kind.strategy.earlier_struct(api_version)) is not None:
-        return earlier
     # versions that a real server decodes but no longer serves have the fields of v1
     group = api_version.rpartition("/")[0]
     return next((view.struct for view in kind.views if view.group == group), None)

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from podless.kinds.strategy import CompiledForm, Strategy
 from podless.kinds.version import GivenSchema, Version
 from podless.runtime.bounded import WeightAccount
 from podless.runtime.weigh import free_values, weigh_values
@@ -27,20 +28,19 @@ _RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each
 _account = WeightAccount("podless.kinds.compiled.Compiled", _MIN, _TOTAL)
 
 
-class CompiledDefinition:
+class CompiledDefinition(CompiledForm):
     """The compiled schemas of a definition, and the values that other layers derive from its kind.
 
-    schemas: by version. expressions: by version and whether objects have floats. table: the derived values. used: used
-    since the account last checked; only the loop sets it.
+    schemas: by version. expressions: by version and whether objects have floats. table: the derived values.
     """
 
-    __slots__ = ("__weakref__", "_account_entry", "_weight", "expressions", "schemas", "table", "used")
+    __slots__ = ("__weakref__", "_account_entry", "_used", "_weight", "expressions", "schemas", "table")
 
     def __init__(self) -> None:
         self.schemas: dict[str, Schema] = {}
         self.expressions: dict[tuple[str, bool], NodeRules] = {}
         self.table: dict[Any, Any] = {}
-        self.used = False
+        self._used = False  # since the account last checked; only the loop sets it
         self._weight = 0
         self._account_entry = _AccountEntry(self)
 
@@ -59,32 +59,33 @@ class CompiledDefinition:
         rules = [rule for node in walk_nodes(openapi) for rule in node.get("x-kubernetes-validations") or ()]
         self.count_bytes(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
 
+    def attach_table(self, table: dict[Any, Any]) -> None:
+        self.table = table
+
+    def mark_used(self) -> None:
+        self._used = True
+
     def set_weight(self, weight: int) -> None:
-        """Set the bytes of the form."""
         self._weight = weight
         _account.set_weight(self._account_entry, weight)
 
     def weigh_form(self, values: list[Any]) -> int:
-        """Measure the form and more values that belong to it, in bytes."""
         return weigh_values((*values, self.schemas, self.expressions, self.table), _unowned_types())
 
     def pin(self) -> None:
-        """Keep the form until `unpin`."""
-        self.used = True
+        self._used = True
         _account.pin_value(self._account_entry)
 
     def unpin(self) -> None:
-        """Undo one `pin`."""
         _account.unpin_value(self._account_entry)
 
     def drop_unused(self) -> None:
-        """Drop the form at once, unless it is pinned."""
         _account.drop_holder(self._account_entry)
 
     def drop(self, forced: bool) -> bool:
         """Drop the form, unless it was used lately; see `Droppable`. Work in progress keeps its references."""
-        if self.used and not forced:
-            self.used = False
+        if self._used and not forced:
+            self._used = False
             return False
         self._free_tables()
         return True
@@ -105,7 +106,6 @@ class CompiledDefinition:
 def _unowned_types() -> tuple[type, ...]:
     """Return the classes whose instances a form refers to without owning them."""
     from podless.kinds.kind import Kind
-    from podless.kinds.strategy import Strategy
 
     return Kind, Strategy, CompiledDefinition
 

@@ -46,7 +46,7 @@ class CustomStrategy(Strategy[Kind]):
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
-        self._compiled = CompiledDefinition()
+        self.form: CompiledDefinition = CompiledDefinition()
 
     @property
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
@@ -54,13 +54,13 @@ class CustomStrategy(Strategy[Kind]):
 
     def get_schema(self, version: Version) -> Schema:
         """Return the compiled schema of a version."""
-        schema = self._compiled.schemas.get(version.name)
+        schema = self.form.schemas.get(version.name)
         if schema is None:
-            schema = make_once(self._compiled.schemas, version.name, lambda: self._read_schema(version))
+            schema = make_once(self.form.schemas, version.name, lambda: self._read_schema(version))
         return schema
 
     def _read_schema(self, version: Version) -> Schema:
-        compiled = self._compiled
+        compiled = self.form
         if not is_off_loop():
             compiled.count_schema(version)
         parts = make_once(compiled.table, "schema parts", lambda: SharedParts(compiled.count_bytes))
@@ -71,10 +71,10 @@ class CustomStrategy(Strategy[Kind]):
 
     def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
-        expressions = self._compiled.expressions.get((version.name, with_floats))
+        expressions = self.form.expressions.get((version.name, with_floats))
         if expressions is None:
             expressions = make_once(
-                self._compiled.expressions,
+                self.form.expressions,
                 (version.name, with_floats),
                 lambda: self._read_expressions(self.get_schema(version).openapi, with_floats),
             )
@@ -84,29 +84,8 @@ class CustomStrategy(Strategy[Kind]):
         from podless.cel.rules import NodeRules as Expressions  # imported late: slow, and many kinds have no rules
 
         if not is_off_loop():
-            self._compiled.count_rules(openapi)
+            self.form.count_rules(openapi)
         return Expressions.compile(openapi, with_floats=with_floats)
-
-    def attach_table(self, table: dict[Any, Any]) -> None:
-        self._compiled.table = table
-
-    def mark_used(self) -> None:
-        self._compiled.used = True
-
-    def pin(self) -> None:
-        self._compiled.pin()
-
-    def unpin(self) -> None:
-        self._compiled.unpin()
-
-    def drop_compiled(self) -> None:
-        self._compiled.drop_unused()
-
-    def weigh_form(self, values: list[Any]) -> int:
-        return self._compiled.weigh_form(values)
-
-    def set_weight(self, weight: int) -> None:
-        self._compiled.set_weight(weight)
 
     def compile_rules(self, kind: Kind) -> None:
         for version in kind.by_version.values():
@@ -262,7 +241,7 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import walk_nodes
 
-        schema = find_value(self._compiled.schemas, storage.name)
+        schema = find_value(self.form.schemas, storage.name)
         openapi = schema.openapi if schema is not None else storage.schema or {}  # read without compiling it
         if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False

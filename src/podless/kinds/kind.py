@@ -97,7 +97,7 @@ class Kind:
     def __post_init__(self) -> None:
         by_version = {version.name: version for version in (*self.versions, *self.unserved)}
         object.__setattr__(self, "by_version", MappingProxyType(by_version))
-        self.strategy.attach_table(self._derived)
+        self.strategy.form.attach_table(self._derived)
 
     def derive(self, key: Any, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of `make`, computed once for each key and kept as long as the kind."""
@@ -130,13 +130,13 @@ class Kind:
             self.strategy.compile_rules(self)
             for make in steps:
                 make()
-            weight = self.strategy.weigh_form(draft.list_values())
+            weight = self.strategy.form.weigh_form(draft.list_values())
         complete = self._derived
 
         def publish_values() -> None:
             draft.publish_values()
             complete["complete"] = True
-            self.strategy.set_weight(weight)
+            self.strategy.form.set_weight(weight)
 
         return publish_values
 

@@ -96,7 +96,7 @@ class Registry:
         """Stop serving a kind, and free its compiled form: the kind itself is in reference cycles."""
         kind = self._drop_kind(group, plural)
         if kind is not None and kind.custom:
-            kind.strategy.drop_compiled()
+            kind.strategy.form.drop_unused()
         self._call_listeners()
 
     def _drop_kind(self, group: str, plural: str) -> Kind | None:

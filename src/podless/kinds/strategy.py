@@ -14,7 +14,6 @@ from podless.kinds.version import Version
 from podless.meta import names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
-from podless.structs.structs import Struct
 
 Faults = Iterable[FieldError]
 
@@ -94,9 +93,38 @@ class ValidationCost(NamedTuple):
     once: str = ""
 
 
+class CompiledForm:
+    """What the rules of a kind are compiled to, and the memory that it takes: nothing, except for custom kinds."""
+
+    __slots__ = ()
+
+    def attach_table(self, table: dict[Any, Any]) -> None:
+        """Take the table of all values that other layers derive from the kind, to clear it with the form."""
+
+    def mark_used(self) -> None:
+        """Mark the form as used by the loop, so that unused forms are dropped first."""
+
+    def pin(self) -> None:
+        """Keep the form until `unpin`: work off the loop uses it."""
+
+    def unpin(self) -> None:
+        """Undo one `pin`."""
+
+    def drop_unused(self) -> None:
+        """Drop the form, unless work off the loop uses it. Its next use compiles it again."""
+
+    def weigh_form(self, values: list[Any]) -> int:
+        """Return the bytes of the form and of more values that belong to it."""
+        return 0
+
+    def set_weight(self, weight: int) -> None:
+        """Count the complete form as so many bytes."""
+
+
 class Strategy(Generic[K]):
     """The rules of kinds of the type K."""
 
+    form = CompiledForm()
     naming: names.Naming = names.SUBDOMAINS
     allow_unconditional_update = True  # an update may omit the resourceVersion
     allow_create_on_update = False  # an update creates a missing object
@@ -140,10 +168,6 @@ class Strategy(Generic[K]):
         False if in doubt. The parameters are those of `decode`.
         """
         raise NotImplementedError
-
-    def earlier_struct(self, api_version: str) -> Struct | None:
-        """Return the fields of a version that is read but not served."""
-        return None
 
     def get_openapi(self, version: Version) -> dict[str, Any] | None:
         """Return the openAPIV3Schema of a version, decoded once. Do not change it."""
@@ -280,28 +304,6 @@ class Strategy(Generic[K]):
 
     def compile_rules(self, kind: K) -> None:
         """Compile everything that the rules would compile at first use."""
-
-    def attach_table(self, table: dict[Any, Any]) -> None:
-        """Take the table of all values that other layers derive from the kind, to clear it with the compiled form."""
-
-    def mark_used(self) -> None:
-        """Mark the compiled form as used by the loop, so that unused forms are dropped first."""
-
-    def pin(self) -> None:
-        """Keep the compiled form until `unpin`: work off the loop uses it."""
-
-    def unpin(self) -> None:
-        """Undo one `pin`."""
-
-    def drop_compiled(self) -> None:
-        """Drop the compiled form, unless work off the loop uses it. Its next use compiles it again."""
-
-    def weigh_form(self, values: list[Any]) -> int:
-        """Return the bytes of the compiled form, of the values derived from the kind and of more values."""
-        return 0
-
-    def set_weight(self, weight: int) -> None:
-        """Count the complete form as so many bytes."""
 
     def allow_create_on_status(self, verb: str) -> bool:
         """Return whether a status write ("update" or "apply") creates a missing object."""

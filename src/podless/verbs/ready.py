@@ -26,7 +26,7 @@ async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterat
     Compiling large schemas takes long, so it runs off the loop, once for all waiting requests. The loop publishes the
     result. Raises Timeout.
     """
-    kind.strategy.pin()
+    kind.strategy.form.pin()
     try:
         subresource_info = kind.find_subresource(subresource) if subresource else None
         for needed in (kind, subresource_info.kind if subresource_info is not None else None):
@@ -34,7 +34,7 @@ async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterat
                 await make_ready(api, needed)
         yield
     finally:
-        kind.strategy.unpin()
+        kind.strategy.form.unpin()
 
 
 async def load_kind(api: API, kind: Kind) -> None:
@@ -55,12 +55,12 @@ async def make_ready(api: API, kind: Kind) -> None:
 
 
 async def _make_ready(api: API, kind: Kind) -> None:
-    kind.strategy.pin()
+    kind.strategy.form.pin()
     try:
         publish = await api.off_loop.run_on_thread(_complete_kind, kind)
         publish()
     finally:
-        kind.strategy.unpin()
+        kind.strategy.form.unpin()
         del api.readying[kind]
 
 

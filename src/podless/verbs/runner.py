@@ -189,7 +189,7 @@ class Stages(Generic[W]):
 
     def _run_steps(self, steps: Sequence[_Step[W]], write: W) -> int:
         """Run steps on the loop. Return the index of the group to await next; the number of groups at the end."""
-        write.call.kind.strategy.mark_used()
+        write.call.kind.strategy.form.mark_used()
         for step in steps:
             if step(write):
                 return self._indexes[step]

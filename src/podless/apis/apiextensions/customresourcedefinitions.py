@@ -14,8 +14,6 @@ from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, DeletionPolicy, Faults
 from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.structs.structfiles import load_struct
-from podless.structs.structs import Struct
 
 if TYPE_CHECKING:
     from podless.apis.apiextensions.definition import beta, conversions, fill, schemas, validate
@@ -24,8 +22,6 @@ else:
         lazy.LateModule(f"podless.apis.apiextensions.definition.{name}")
         for name in ("beta", "conversions", "fill", "schemas", "validate")
     )
-
-CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
@@ -43,9 +39,6 @@ class DefinitionStrategy(TypedStrategy):
     @property
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
         return ONLY_SPEC if has("DefinitionStatusMetadata") else NOT_STATUS
-
-    def earlier_struct(self, api_version: str) -> Struct | None:
-        return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{BETA}" else None
 
     def load_rules(self) -> None:
         """Compile a small kind with a pattern and a rule, to import the modules for schemas, which takes 300 ms."""
