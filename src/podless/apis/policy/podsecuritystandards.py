@@ -5,7 +5,7 @@ Source: Kubernetes' pod-security-admission/policy. A check returns (reason, deta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import NamedTuple
 
 from podless.codec.gotext import quote
@@ -61,9 +61,21 @@ class _Pod:
         for container in self.containers:
             yield container["name"], container.get("securityContext") or {}
 
+    def describe_containers(self, applies: Callable[[Object], object]) -> str:
+        """Return the containers with such a security context, as details name them; "" if there are none."""
+        return _describe_containers([name for name, context in self.contexts() if applies(context)])
+
+    def describe_setters(self, applies: Callable[[Object], object]) -> str:
+        """Return the pod and the containers with such a security context, as details name them."""
+        return " and ".join(filter(None, ("pod" if applies(self.context) else "", self.describe_containers(applies))))
+
 
 def _pluralize(noun: str, count: int) -> str:
     return noun if count == 1 else f"{noun}s"
+
+
+def _use(names: Sized) -> str:
+    return "uses" if len(names) == 1 else "use"
 
 
 def _quote_texts(texts: Iterable[str]) -> str:
@@ -72,29 +84,33 @@ def _quote_texts(texts: Iterable[str]) -> str:
 
 
 def _describe_containers(names: list[str]) -> str:
-    return f"{_pluralize('container', len(names))} {_quote_texts(names)}"
+    return f"{_pluralize('container', len(names))} {_quote_texts(names)}" if names else ""
 
 
-def _describe_setters(pod: bool, names: list[str]) -> str:
-    return " and ".join([*(["pod"] if pod else []), *([_describe_containers(names)] if names else [])])
+def _report(reason: str, culprits: str, detail: str) -> Finding:
+    return (reason, f"{culprits} {detail}") if culprits else None
+
+
+def _find_forbidden(context: Object, name: str) -> list[str]:
+    """Return the type of a profile in a security context if it is forbidden."""
+    profile = context.get(name)
+    return [profile.get("type", "")] if profile is not None and profile.get("type", "") not in _PROFILES else []
+
+
+def _list_forbidden(pod: _Pod, name: str) -> list[str]:
+    """Return the forbidden types of a profile, sorted."""
+    contexts = (pod.context, *(context for _, context in pod.contexts()))
+    return sorted({kind for context in contexts for kind in _find_forbidden(context, name)})
 
 
 def _app_armor(pod: _Pod) -> Finding:
-    def forbidden_profile(context: Object) -> str | None:
-        profile = context.get("appArmorProfile")
-        kind: str | None = profile.get("type", "") if profile is not None else None
-        return kind if kind is not None and kind not in _PROFILES else None
-
-    profiles = [(name, forbidden_profile(context)) for name, context in pod.contexts()]
-    names = [name for name, kind in profiles if kind is not None]
-    of_pod = forbidden_profile(pod.context)
-    kinds = sorted({kind for kind in (of_pod, *(kind for _, kind in profiles)) if kind is not None})
+    kinds = _list_forbidden(pod, "appArmorProfile")
+    setters = [pod.describe_setters(lambda context: _find_forbidden(context, "appArmorProfile"))] if kinds else []
     noted = sorted(
         f"{key}={quote(value)}"
         for key, value in pod.annotations.items()
         if key.startswith(_ARMOR) and value and value != "runtime/default" and not value.startswith("localhost/")
     )
-    setters = [_describe_setters(of_pod is not None, names)] if of_pod is not None or names else []
     if noted:
         setters.append(_pluralize("annotation", len(noted)))
     if not setters:
@@ -126,10 +142,8 @@ def _check_capabilities(pod: _Pod) -> Finding:
 def _capabilities_restricted(pod: _Pod) -> Finding:
     if pod.windows:
         return None
-    names = [
-        name for name, context in pod.contexts() if "ALL" not in ((context.get("capabilities") or {}).get("drop") or ())
-    ]
-    details = [f'{_describe_containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
+    kept = pod.describe_containers(lambda of: "ALL" not in ((of.get("capabilities") or {}).get("drop") or ()))
+    details = [f'{kept} must set securityContext.capabilities.drop=["ALL"]'] if kept else []
     added = _list_added(pod, frozenset({"NET_BIND_SERVICE"}))
     details += [added] if added else []
     return ("unrestricted capabilities", "; ".join(details)) if details else None
@@ -155,11 +169,8 @@ def _host_ports(pod: _Pod) -> Finding:
             ports |= host_ports
     if not names:
         return None
-    uses = "uses" if len(names) == 1 else "use"
-    return (
-        "hostPort",
-        f"{_describe_containers(names)} {uses} {_pluralize('hostPort', len(ports))} {', '.join(sorted(ports))}",
-    )
+    used = f"{_pluralize('hostPort', len(ports))} {', '.join(sorted(ports))}"
+    return "hostPort", f"{_describe_containers(names)} {_use(names)} {used}"
 
 
 def _check_hosts(pod: _Pod) -> Finding:
@@ -176,19 +187,13 @@ def _check_hosts(pod: _Pod) -> Finding:
                 hosts |= named
     if not names:
         return None
-    uses = "uses" if len(names) == 1 else "use"
-    hosts_noun = _pluralize("probe or lifecycle host", len(hosts))
-    return (
-        "probe or lifecycle host",
-        f"{_describe_containers(sorted(names))} {uses} {hosts_noun} {_quote_texts(sorted(hosts))}",
-    )
+    used = f"{_pluralize('probe or lifecycle host', len(hosts))} {_quote_texts(sorted(hosts))}"
+    return "probe or lifecycle host", f"{_describe_containers(sorted(names))} {_use(names)} {used}"
 
 
 def _check_privileged(pod: _Pod) -> Finding:
-    names = [name for name, context in pod.contexts() if context.get("privileged")]
-    return (
-        ("privileged", f"{_describe_containers(names)} must not set securityContext.privileged=true") if names else None
-    )
+    culprits = pod.describe_containers(lambda context: context.get("privileged"))
+    return _report("privileged", culprits, "must not set securityContext.privileged=true")
 
 
 def _proc_mount(pod: _Pod) -> Finding:
@@ -196,15 +201,9 @@ def _proc_mount(pod: _Pod) -> Finding:
 
 
 def _proc_mount_restricted(pod: _Pod) -> Finding:
-    mounts = [(name, context.get("procMount")) for name, context in pod.contexts()]
-    mounts = [(name, kind) for name, kind in mounts if kind is not None and kind != "Default"]
-    if not mounts:
-        return None
-    kinds = _quote_texts(sorted({kind for _, kind in mounts if kind is not None}))
-    return (
-        "procMount",
-        f"{_describe_containers([name for name, _ in mounts])} must not set securityContext.procMount to {kinds}",
-    )
+    mounts: set[str] = {context.get("procMount", "Default") for _, context in pod.contexts()} - {"Default"}
+    culprits = pod.describe_containers(lambda context: context.get("procMount") in mounts)
+    return _report("procMount", culprits, f"must not set securityContext.procMount to {_quote_texts(sorted(mounts))}")
 
 
 def _se_linux(pod: _Pod) -> Finding:
@@ -212,21 +211,17 @@ def _se_linux(pod: _Pod) -> Finding:
     if pod.minor >= 31:
         allowed.add("container_engine_t")
 
-    def read_forbidden(context: Object) -> Object | None:
-        options = context.get("seLinuxOptions") or {}
-        wrong = options.get("type", "") not in allowed or options.get("user") or options.get("role")
-        return options if wrong else None
+    def read_forbidden(context: Object) -> Object:
+        options: Object = context.get("seLinuxOptions") or {}
+        return options if options.get("type", "") not in allowed or options.get("user") or options.get("role") else {}
 
-    pairs = [(name, read_forbidden(context)) for name, context in pod.contexts()]
-    of_pod = read_forbidden(pod.context)
-    options_set = [item for item in (of_pod, *(item for _, item in pairs)) if item is not None]
-    if not options_set:
-        return None
+    contexts = (pod.context, *(context for _, context in pod.contexts()))
+    options_set = [options for context in contexts if (options := read_forbidden(context))]
     kinds = sorted({item.get("type", "") for item in options_set} - allowed)
     details = [f"{_pluralize('type', len(kinds))} {_quote_texts(kinds)}"] if kinds else []
     details += [f"{name} may not be set" for name in ("user", "role") if any(item.get(name) for item in options_set)]
-    setters = _describe_setters(of_pod is not None, [name for name, item in pairs if item is not None])
-    return "seLinuxOptions", f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
+    detail = f"set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
+    return _report("seLinuxOptions", pod.describe_setters(read_forbidden), detail)
 
 
 def _check_seccomp(pod: _Pod) -> Finding:
@@ -244,35 +239,21 @@ def _seccomp_noted(pod: _Pod) -> Finding:
     return ("seccompProfile", f"forbidden {_pluralize('annotation', len(wrong))} {', '.join(wrong)}") if wrong else None
 
 
-def _read_profile(context: Object) -> str | None:
-    profile = context.get("seccompProfile")
-    return profile.get("type", "") if profile is not None else None
-
-
 def _seccomp_set(pod: _Pod) -> Finding:
-    of_pod = _read_profile(pod.context)
-    wrong = of_pod is not None and of_pod not in _PROFILES
-    pairs = [(name, _read_profile(context)) for name, context in pod.contexts()]
-    pairs = [(name, kind) for name, kind in pairs if kind is not None and kind not in _PROFILES]
-    if not wrong and not pairs:
-        return None
-    kinds = {kind for _, kind in pairs if kind is not None} | ({of_pod} if wrong and of_pod is not None else set())
-    setters = _describe_setters(wrong, [name for name, _ in pairs])
-    return (
-        "seccompProfile",
-        f"{setters} must not set securityContext.seccompProfile.type to {_quote_texts(sorted(kinds))}",
-    )
+    setters = pod.describe_setters(lambda context: _find_forbidden(context, "seccompProfile"))
+    kinds = _quote_texts(_list_forbidden(pod, "seccompProfile"))
+    return _report("seccompProfile", setters, f"must not set securityContext.seccompProfile.type to {kinds}")
 
 
 def _seccomp_restricted(pod: _Pod) -> Finding:
     if pod.windows:
         return None
     result = _seccomp_set(pod)
-    if result is not None or _read_profile(pod.context) in _PROFILES:
+    if result is not None or pod.context.get("seccompProfile") is not None:
         return result
-    names = [name for name, context in pod.contexts() if context.get("seccompProfile") is None]
+    culprits = pod.describe_containers(lambda context: context.get("seccompProfile") is None)
     must = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
-    return ("seccompProfile", f"pod or {_describe_containers(names)} {must}") if names else None
+    return _report("seccompProfile", culprits and f"pod or {culprits}", must)
 
 
 def _check_sysctls(pod: _Pod) -> Finding:
@@ -283,21 +264,16 @@ def _check_sysctls(pod: _Pod) -> Finding:
 
 
 def _host_process(pod: _Pod) -> Finding:
-    def is_set(context: Object) -> bool:
-        return bool((context.get("windowsOptions") or {}).get("hostProcess"))
-
-    setters = _describe_setters(is_set(pod.context), [name for name, context in pod.contexts() if is_set(context)])
-    return (
-        ("hostProcess", f"{setters} must not set securityContext.windowsOptions.hostProcess=true") if setters else None
-    )
+    setters = pod.describe_setters(lambda context: (context.get("windowsOptions") or {}).get("hostProcess"))
+    return _report("hostProcess", setters, "must not set securityContext.windowsOptions.hostProcess=true")
 
 
 def _check_escalation(pod: _Pod) -> Finding:
     if pod.windows:
         return None
-    names = [name for name, context in pod.contexts() if context.get("allowPrivilegeEscalation") is not False]
-    detail = f"{_describe_containers(names)} must set securityContext.allowPrivilegeEscalation=false"
-    return ("allowPrivilegeEscalation != false", detail) if names else None
+    culprits = pod.describe_containers(lambda context: context.get("allowPrivilegeEscalation") is not False)
+    detail = "must set securityContext.allowPrivilegeEscalation=false"
+    return _report("allowPrivilegeEscalation != false", culprits, detail)
 
 
 def _check_volumes(pod: _Pod) -> Finding:
@@ -310,34 +286,26 @@ def _check_volumes(pod: _Pod) -> Finding:
         kinds.add(next((kind for kind in _VOLUMES if volume.get(kind) is not None), "unknown"))
     if not names:
         return None
-    uses = "uses" if len(names) == 1 else "use"
-    types_noun = f"{_pluralize('restricted volume type', len(kinds))} {_quote_texts(sorted(kinds))}"
-    return "restricted volume types", f"{_pluralize('volume', len(names))} {_quote_texts(names)} {uses} {types_noun}"
+    used = f"{_pluralize('restricted volume type', len(kinds))} {_quote_texts(sorted(kinds))}"
+    return "restricted volume types", f"{_pluralize('volume', len(names))} {_quote_texts(names)} {_use(names)} {used}"
 
 
 def _non_root(pod: _Pod) -> Finding:
     if pod.in_user_namespace:
         return None
     reason = "runAsNonRoot != true"
-    run_as_non_root = pod.context.get("runAsNonRoot")
-    setters = _describe_setters(
-        run_as_non_root is False, [name for name, context in pod.contexts() if context.get("runAsNonRoot") is False]
-    )
-    if setters:
-        return reason, f"{setters} must not set securityContext.runAsNonRoot=false"
-    names = [name for name, context in pod.contexts() if context.get("runAsNonRoot") is None and not run_as_non_root]
-    return (
-        (reason, f"pod or {_describe_containers(names)} must set securityContext.runAsNonRoot=true") if names else None
-    )
+    setters = pod.describe_setters(lambda context: context.get("runAsNonRoot") is False)
+    if setters or pod.context.get("runAsNonRoot"):
+        return _report(reason, setters, "must not set securityContext.runAsNonRoot=false")
+    culprits = pod.describe_containers(lambda context: context.get("runAsNonRoot") is None)
+    return _report(reason, culprits and f"pod or {culprits}", "must set securityContext.runAsNonRoot=true")
 
 
 def _check_user(pod: _Pod) -> Finding:
     if pod.in_user_namespace:
         return None
-    setters = _describe_setters(
-        pod.context.get("runAsUser") == 0, [name for name, context in pod.contexts() if context.get("runAsUser") == 0]
-    )
-    return ("runAsUser=0", f"{setters} must not set runAsUser=0") if setters else None
+    setters = pod.describe_setters(lambda context: context.get("runAsUser") == 0)
+    return _report("runAsUser=0", setters, "must not set runAsUser=0")
 
 
 class _Check(NamedTuple):
