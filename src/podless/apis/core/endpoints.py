@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from podless.apis.core import servicespec
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
 
 _MANAGED_BY, _CONTROLLER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -21,24 +20,16 @@ class EndpointsStrategy(TypedStrategy):
 
     allow_create_on_update = True
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors: list[FieldError] = []
-        for position, subset in enumerate(each(obj.get("subsets") or [])):
-            path = f"subsets[{position}]"
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        if old is not None and obj.get("subsets") == old.get("subsets"):
+            return
+        for subset, path in checks.list_items(obj, "subsets", ""):
             if not subset.get("addresses") and not subset.get("notReadyAddresses"):
-                errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
-            for name in ("addresses", "notReadyAddresses"):
-                for index, address in enumerate(each(subset.get(name) or [])):
-                    errors += _validate_address(address, f"{path}.{name}[{index}]")
-            ports = subset.get("ports") or []
-            for index, port in enumerate(each(ports)):
-                errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
-        return errors
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        if obj.get("subsets") == old.get("subsets"):
-            return ()
-        return self.validate_create(version, obj)
+                yield field.required(path, "must specify `addresses` or `notReadyAddresses`")
+            for address, at in _list_addresses(subset, path):
+                yield from _validate_address(address, at)
+            for port, at in checks.list_items(subset, "ports", path):
+                yield from _validate_port(port, at, named=len(subset["ports"]) > 1)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about forms of addresses, except those of the controller, which are in canonical form."""
@@ -46,41 +37,39 @@ class EndpointsStrategy(TypedStrategy):
             return []
         return [
             text
-            for position, subset in enumerate(each(obj.get("subsets") or ()))
-            for name in ("addresses", "notReadyAddresses")
-            for index, address in enumerate(each(subset.get(name) or ()))
-            for text in addresses.list_address_warnings(f"subsets[{position}].{name}[{index}].ip", address["ip"])
+            for subset, path in checks.list_items(obj, "subsets", "")
+            for address, at in _list_addresses(subset, path)
+            for text in addresses.list_address_warnings(f"{at}.ip", address["ip"])
         ]
 
 
+def _list_addresses(subset: Object, path: str) -> Iterator[tuple[Object, str]]:
+    yield from checks.list_items(subset, "addresses", path)
+    yield from checks.list_items(subset, "notReadyAddresses", path)
+
+
 def _validate_address(address: Object, path: str) -> field.Errors:
-    ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
+    ip = address["ip"]
     yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
-    if host:
-        yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
-    if node is not None:
-        yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
-    yield from field.invalid_details(f"{path}.ip", ip, servicespec.validate_external_address(ip))
+    yield from checks.validate_string(address, path, "hostname", names.check_label_name)
+    yield from checks.validate_pointer(address, path, "nodeName", names.check_subdomain)
+    yield from field.invalid_details(f"{path}.ip", ip, servicespec.find_external_faults(ip))
 
 
-def _subset_port(port: Object, path: str, *, named: bool) -> field.Errors:
-    name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
-    if name:
-        yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
-    elif named:
-        yield field.required(f"{path}.name")
-    yield from checks.validate_port_number(f"{path}.port", number)
-    yield from validate_protocols(protocol, application, path)
+def _validate_port(port: Object, path: str, *, named: bool) -> field.Errors:
+    yield from checks.validate_string(port, path, "name", names.check_label_name)
+    if named:
+        yield from checks.require_fields(port, path, "name")
+    yield from checks.validate_port_number(f"{path}.port", port["port"])
+    yield from validate_protocols(port, path)
 
 
-def validate_protocols(protocol: str | None, application: str | None, path: str) -> field.Errors:
+def validate_protocols(port: Object, path: str) -> field.Errors:
     """Validate protocol and appProtocol of a port."""
-    if protocol is None:
+    if port.get("protocol") is None:
         yield field.required(f"{path}.protocol")
-    elif protocol not in PROTOCOLS:
-        yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
-    if application is not None:
-        yield from field.invalid_details(f"{path}.appProtocol", application, names.check_qualified_name(application))
+    yield from field.one_of(f"{path}.protocol", port.get("protocol"), PROTOCOLS)
+    yield from checks.validate_pointer(port, path, "appProtocol", names.check_qualified_name)
 
 
 STRATEGY = EndpointsStrategy()

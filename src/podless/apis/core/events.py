@@ -11,7 +11,6 @@ from podless.codec.gotext import Literal
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy, ReadPolicy
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -21,6 +20,8 @@ from podless.structs.structs import Struct
 
 _EVENT = load_struct("core/v1", "Event")
 _NEW_EVENT = load_struct("events/v1", "Event")
+_OBJECT = load_struct("core/v1", "ObjectReference")
+_SOURCE = load_struct("core/v1", "EventSource")
 # fields with other names: core name: name in events.k8s.io
 _WORDS = {
     "involvedObject": "regarding",
@@ -33,6 +34,8 @@ _WORDS = {
 }
 _NEW_TO_OLD = {new: old for old, new in _WORDS.items()}
 
+_TIMES = ("eventTime", "firstTimestamp", "lastTimestamp")
+_NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _MAX = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
 _UNRELATED = "does not match event.namespace"
@@ -68,14 +71,19 @@ class EventStrategy(TypedStrategy):
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        return self.validate_fields(obj)
+
+    def validate_fields(self, obj: Object) -> field.Errors:
+        """Validate an event of the core group by the rules of both groups."""
         if obj.get("eventTime"):
-            return _check_new(obj, self.controller)
+            yield from _validate_new_fields(obj, self.controller)
+            return
         regarding_namespace = obj["involvedObject"].get("namespace", "")
         expected = regarding_namespace or "default"
         # clients can set the namespace of a manifest without one
-        is_expected = obj["metadata"].get("namespace", expected) == expected
-        return [] if is_expected else [field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED)]
+        if obj["metadata"].get("namespace", expected) != expected:
+            yield field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         involved = obj.get("involvedObject") or {}
@@ -108,64 +116,55 @@ class NewEventStrategy(EventStrategy):
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """Validate by the rules of both groups. Errors name the fields of the core group."""
         stored = rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
-        errors = [*super().validate_create(version, stored), *_check_series(stored)]
+        yield from self.validate_fields(stored)
+        if old is not None:
+            before = rename_fields(old, _NEW_TO_OLD, _EVENT, "v1")
+            if stored.get("series") != before.get("series"):
+                yield from _validate_series(stored)
+            for name, label in _FIXED:
+                if stored.get(name) != before.get(name):
+                    yield immutable_error(label, _format_go(name, stored.get(name)))
+            return
+        yield from _validate_series(stored)
         if not stored.get("eventTime"):
-            errors.append(field.required("eventTime"))
+            yield field.required("eventTime")
         if stored.get("type") not in ("Normal", "Warning"):
-            errors.append(field.invalid("type", "", f"has invalid value: {stored.get('type', '')}"))
+            yield field.invalid("type", "", f"has invalid value: {stored.get('type', '')}")
         old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
-        return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        stored, before = (rename_fields(state, _NEW_TO_OLD, _EVENT, "v1") for state in (obj, old))
-        errors = [*super().validate_create(version, stored)]
-        if stored.get("series") != before.get("series"):
-            errors += _check_series(stored)
-        for name, label in _FIXED:
-            if stored.get(name) != before.get(name):
-                errors.append(immutable_error(label, _format_go(name, stored.get(name))))
-        return errors
+        yield from (field.invalid(name, "", "needs to be unset") for name in old_only if stored.get(name))
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
-        selectable_fields = super().read_selectable_fields(
-            version, {_NEW_TO_OLD.get(name, name): item for name, item in each(obj).items()}
-        )
-        del selectable_fields["source"]
-        return {
-            _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text
-            for name, text in each(selectable_fields).items()
-        }
+        stored = {_NEW_TO_OLD.get(name, name): item for name, item in each(obj).items()}
+        fields = super().read_selectable_fields(version, stored)
+        del fields["source"]
+        fields["reportingController"] = fields.pop("reportingComponent")
+        return {name.replace("involvedObject.", "regarding."): text for name, text in fields.items()}
 
 
-_BACK_FIELDS = {"reportingComponent": "reportingController"}
-
-
-def _check_new(obj: Object, named: str) -> list[FieldError]:
-    """Validate the fields that an event with an eventTime requires.
+def _validate_new_fields(obj: Object, controller_name: str) -> field.Errors:
+    """Validate the fields that an event with an eventTime requires. controller_name: in errors.
 
     Source: ValidateEventCreate in pkg/apis/core/validation/events.go of Kubernetes 1.36.
     """
-    errors: list[FieldError] = []
     regarding_namespace = obj["involvedObject"].get("namespace", "")
     if not regarding_namespace and obj["metadata"].get("namespace", "default") not in _SINCE_STRICT:
-        errors.append(field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED))
+        yield field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED)
     controller = obj.get("reportingComponent", "")
     if not controller:
-        errors.append(field.required(named))
-    errors += field.invalid_details(named, controller, names.check_qualified_name(controller))
+        yield field.required(controller_name)
+    yield from field.invalid_details(controller_name, controller, names.check_qualified_name(controller))
     for name, maximum in _MAX.items():
         value = obj.get(name, "")
         if not value and name != "message":
-            errors.append(field.required(name))
+            yield field.required(name)
         if len(value.encode()) > maximum:
-            errors.append(field.invalid(name, "", f"can have at most {maximum} characters"))
-    return errors
+            yield field.invalid(name, "", f"can have at most {maximum} characters")
 
 
-def _check_series(obj: Object) -> field.Errors:
+def _validate_series(obj: Object) -> field.Errors:
     """Require a series to have a count of at least 2 and a lastObservedTime."""
     series = obj.get("series")
     if series is None:
@@ -176,25 +175,15 @@ def _check_series(obj: Object) -> field.Errors:
         yield field.required("series.lastObservedTime")
 
 
-_OBJECT = load_struct("core/v1", "ObjectReference")
-_SOURCE = load_struct("core/v1", "EventSource")
-
-
-_TIMES = ("eventTime", "firstTimestamp", "lastTimestamp")
-_NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
-
-
 def _format_go(name: str, value: Any) -> Any:
     """Return a field's value as errors show it, with Go field names in references and sources."""
-    if value is None and name in _TIMES:
-        return None if has("ValuesAsJSON") else _NO_TIME
-    if value is None and name == "related":
-        return None
-    if name in _TIMES:
-        return value if has("ValuesAsJSON") else Literal(gosyntax.format_time(value))
-    if name not in ("involvedObject", "related", "source"):
-        return (0 if name == "count" else "") if value is None else value
-    return gostructs.format_struct(_SOURCE if name == "source" else _OBJECT, value or {})
+    if name in _TIMES and not has("ValuesAsJSON"):
+        return _NO_TIME if value is None else Literal(gosyntax.format_time(value))
+    if name in _TIMES or (value is None and name == "related"):
+        return value
+    if name in ("involvedObject", "related", "source"):
+        return gostructs.format_struct(_SOURCE if name == "source" else _OBJECT, value or {})
+    return (0 if name == "count" else "") if value is None else value
 
 
 STRATEGY = EventStrategy()

@@ -32,13 +32,9 @@ def adopt_allocated(spec: Object, old: Object) -> None:
         spec.pop("clusterIPs", None)
     if spec["type"] in EXPOSED and old["type"] in EXPOSED:
         _adopt_ports(spec, old)
-    if (
-        needs_health_check(spec)
-        and needs_health_check(old)
-        and not spec.get("healthCheckNodePort")
-        and old.get("healthCheckNodePort")
-    ):
-        spec["healthCheckNodePort"] = old["healthCheckNodePort"]
+    port = old.get("healthCheckNodePort") if needs_health_check(spec) and needs_health_check(old) else 0
+    if port and not spec.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = port
 
 
 def needs_health_check(spec: Object) -> bool:
@@ -163,8 +159,8 @@ def validate_kept(spec: Object, old: Object) -> field.Errors:
     headless = [spec_of_state.get("clusterIPs") == [HEADLESS] for spec_of_state in (spec, old)]
     if not all(headless):
         ips = spec.get("clusterIPs") or []
-        for index, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
-            if ip != ips[index]:
+        for index, (ip, before) in enumerate(zip(each(ips), old.get("clusterIPs") or (), strict=False)):
+            if ip != before:
                 yield field.invalid(f"spec.clusterIPs[{index}]", ips, _CHANGED)
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
     if not any(headless):
@@ -173,9 +169,8 @@ def validate_kept(spec: Object, old: Object) -> field.Errors:
         yield from [field.invalid("spec.ipFamilies[0]", value, _CHANGED)] * moved
 
 
-def kept_check(spec: Object, old: Object) -> list[FieldError]:
+def validate_kept_health_check(spec: Object, old: Object) -> field.Errors:
     """Reject changes of healthCheckNodePort."""
-    name = "healthCheckNodePort"
-    if not needs_health_check(spec) or not needs_health_check(old) or spec.get(name) == old.get(name):
-        return []
-    return [field.forbidden(f"spec.{name}", "field is immutable")]
+    changed = spec.get("healthCheckNodePort") != old.get("healthCheckNodePort")
+    if changed and needs_health_check(spec) and needs_health_check(old):
+        yield field.forbidden("spec.healthCheckNodePort", "field is immutable")

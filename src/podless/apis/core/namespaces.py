@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.typed import TypedStrategy
+from podless.apis.shared.checks import list_items
+from podless.apis.shared.typed import TypedStrategy, keep_parts
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
-from podless.kinds.strategy import DeletionPolicy, Faults, ReadPolicy
+from podless.kinds.strategy import DeletionPolicy, ReadPolicy
 from podless.meta import field, names, objectmeta
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -19,6 +20,7 @@ class NamespaceStrategy(TypedStrategy):
 
     deletion = DeletionPolicy(graceful=False, marks_first=True)
     reads = ReadPolicy(by_namespace=False)
+    rearranged = True
     naming = names.LABELS
     selects = frozenset({"status.phase"})
 
@@ -34,46 +36,36 @@ class NamespaceStrategy(TypedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Set phase and finalizer, and the label for a generated name."""
         self.fill_computed_defaults(version, obj)
-        spec = obj.pop("spec", None) or {}
-        obj.pop("status", None)
-        finalizers = [*(spec.get("finalizers") or [])]
-        if _FINALIZER not in finalizers:
-            finalizers.append(_FINALIZER)
-        obj["spec"] = {"finalizers": finalizers}
+        finalizers = (obj.get("spec") or {}).get("finalizers") or []
+        obj["spec"] = {"finalizers": finalizers if _FINALIZER in finalizers else [*finalizers, _FINALIZER]}
         obj["status"] = {"phase": "Active"}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        _restore_parts(obj, old, "spec", "status")
+        keep_parts(obj, old, "spec", "status")
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        status = obj.pop("status", None)
-        _restore_parts(obj, old, "spec")
-        if status is not None:
-            obj["status"] = status
+        keep_parts(obj, old, "spec")
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
-        spec = obj.pop("spec", None) or {}
-        _restore_parts(obj, old, "spec", "status")
-        obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
+        finalizers = (obj.get("spec") or {}).get("finalizers")
+        keep_parts(obj, old, "status")
+        obj["spec"] = {"finalizers": finalizers} if finalizers else {}
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        finalizers = (obj.get("spec") or {}).get("finalizers") or []
-        return [error for name in each(finalizers) for error in _check_finalizer(name, "spec.finalizers")]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        for name in each((obj.get("spec") or {}).get("finalizers") or []) if old is None else ():
+            yield from _validate_finalizer(name, "spec.finalizers")
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return ()
+    def validate_finalize(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        for name, path in list_items(obj["spec"], "finalizers", "spec"):
+            yield from _validate_finalizer(name, path)
 
-    def validate_finalize(self, version: Version, obj: Object, old: Object) -> Faults:
-        finalizers = enumerate(each(obj["spec"].get("finalizers") or []))
-        return [error for index, name in finalizers for error in _check_finalizer(name, f"spec.finalizers[{index}]")]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        ending = "deletionTimestamp" in obj["metadata"]
-        phase, wrong = (obj.get("status") or {}).get("phase", ""), "Active" if not ending else "Terminating"
-        if phase == wrong:
-            return []
-        detail = f"may only be '{wrong}' if `deletionTimestamp` is {'not ' if ending else ''}empty"
-        return [field.invalid("status.Phase", Named(phase), detail)]
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
+        phase, needed, state = (obj.get("status") or {}).get("phase", ""), "Active", "empty"
+        if "deletionTimestamp" in obj["metadata"]:
+            needed, state = "Terminating", "not empty"
+        if phase != needed:
+            detail = f"may only be '{needed}' if `deletionTimestamp` is {state}"
+            yield field.invalid("status.Phase", Named(phase), detail)
 
     def prepare_delete(self, obj: Object) -> None:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
@@ -85,19 +77,10 @@ class NamespaceStrategy(TypedStrategy):
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 
-def _check_finalizer(name: str, path: str) -> field.Errors:
+def _validate_finalizer(name: str, path: str) -> field.Errors:
     yield from field.invalid_details(path, name, names.check_qualified_name(name))
     if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
         yield field.invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
-
-
-def _restore_parts(obj: Object, old: Object, *names: str) -> None:
-    """Restore parts of the old object, in order."""
-    for name in names:
-        obj.pop(name, None)
-    for name in names:
-        if name in old:
-            obj[name] = old[name]
 
 
 STRATEGY = NamespaceStrategy()

@@ -11,13 +11,13 @@ from typing import Any
 from podless.apis.podspec.resources import quantity_errors
 from podless.apis.podspec.scheduling import taint_effect
 from podless.apis.shared import annotated
-from podless.apis.shared.checks import POSITIVE, validate_label_key
+from podless.apis.shared.checks import POSITIVE, list_items, validate_label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, ReadPolicy
+from podless.kinds.strategy import ReadPolicy
 from podless.meta import addresses, names
-from podless.meta.field import Errors, FieldError, duplicate, forbidden, invalid, required
+from podless.meta.field import Errors, FieldError, duplicate, forbidden, internal, invalid, invalid_details, required
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -25,10 +25,9 @@ from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-NODE = load_struct("core/v1", "Node")
-NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
-TAINT = load_struct("core/v1", "Taint")
-
+_NODE = load_struct("core/v1", "Node")
+_NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
+_TAINT = load_struct("core/v1", "Taint")
 
 _UNIQUE = "taints must be unique by key and effect pair"
 _FAMILIES = "may specify no more than one CIDR for each IP family"
@@ -80,21 +79,20 @@ class NodeStrategy(DescribedStrategy):
         if not has("NodeDeclaredFeatures") and "declaredFeatures" not in old["status"]:
             obj["status"].pop("declaredFeatures", None)
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return list(_validate_node(obj))
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Errors:
+        yield from _validate_node(obj)
+        if old is not None:
+            yield from _validate_change(obj, old)
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return [*_validate_node(obj), *_validate_change(obj, old)]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
-        return list(_validate_change(obj, old))
+    def validate_status(self, version: Version, obj: Object, old: Object) -> Errors:
+        return _validate_change(obj, old)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]
         warnings = [_NO_CONFIG] if spec.get("configSource") is not None else []
         warnings += [_NO_ID] if spec.get("externalID") else []
-        for index, text in enumerate(each(spec.get("podCIDRs") or ())):
-            warnings += addresses.list_range_warnings(f"spec.podCIDRs[{index}]", text)
+        for text, path in list_items(spec, "podCIDRs", "spec"):
+            warnings += addresses.list_range_warnings(path, text)
         return warnings
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -104,22 +102,21 @@ class NodeStrategy(DescribedStrategy):
 def _validate_node(obj: Object) -> Errors:
     spec = obj["spec"]
     yield from _validate_annotations(obj)
-    yield from _validate_taints(spec.get("taints") or [], "metadata.taints")
+    yield from _validate_taints(spec, "metadata")
     yield from _validate_amounts(obj["status"])
     swap = ((obj["status"].get("nodeInfo") or {}).get("swap") or {}).get("capacity")
     if swap is not None and swap <= 0:
         yield invalid("metadata.nodeSwapStatus.capacity", swap, POSITIVE)
     yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
-    for index, text in enumerate(each(ranges)):
-        for fault in addresses.find_range_faults(text):
-            yield invalid(f"spec.podCIDRs[{index}]", text, fault)
+    for text, path in list_items(spec, "podCIDRs", "spec"):
+        yield from invalid_details(path, text, addresses.find_range_faults(text))
     if len(ranges) > 1:
         wrong = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
         if wrong is not None:
-            reason = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})"
-            reason = f"invalid PodCIDRs. failed to check with dual stack with error:{reason}"
-            yield FieldError("InternalError", "spec.podCIDRs", None, reason)
+            fault = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})"
+            reason = f"invalid PodCIDRs. failed to check with dual stack with error:{fault}"
+            yield internal("spec.podCIDRs", reason)
         if wrong is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
@@ -131,7 +128,7 @@ def _validate_annotations(obj: Object) -> Errors:
         taints, fault = annotated.read_structs(notes[_TAINTS], "Taint")
         if fault:
             yield invalid(path, _TAINTS, fault)
-        yield from _validate_taints(taints, f"{path}.{_TAINTS}")
+        yield from _validate_taints({_TAINTS: taints}, path, _TAINTS)
     if notes.get(_AVOIDED):
         yield from _validate_avoided_pods(notes[_AVOIDED], path)
 
@@ -157,17 +154,16 @@ def _validate_avoided_pods(text: str, path: str) -> Errors:
             yield invalid(f"{pod_signature_path}.PodController.Controller", False, "must point to a controller")
 
 
-def _validate_taints(taints: list[Object], at: str) -> Errors:
+def _validate_taints(holder: Object, holder_path: str, name: str = "taints") -> Errors:
     pairs: set[tuple[str, str]] = set()
-    for index, taint in enumerate(each(taints)):
-        path, key, effect = f"{at}[{index}]", taint.get("key") or "", taint.get("effect") or ""
+    for taint, path in list_items(holder, name, holder_path):
+        key, value, effect = (taint.get(field) or "" for field in ("key", "value", "effect"))
         yield from validate_label_key(f"{path}.key", key)
-        errors = names.check_label_value(taint.get("value") or "")
-        if errors:
-            yield invalid(f"{path}.value", taint.get("value") or "", ";".join(errors))
+        if faults := names.check_label_value(value):
+            yield invalid(f"{path}.value", value, ";".join(faults))
         yield from taint_effect(effect, f"{path}.effect")
         if (key, effect) in pairs:
-            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(TAINT, taint), _UNIQUE)
+            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(_TAINT, taint), _UNIQUE)
         pairs.add((key, effect))
 
 
@@ -198,10 +194,10 @@ def _validate_change(obj: Object, old: Object) -> Errors:
     yield from _validate_amounts(obj["status"])
     yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     pairs: set[tuple[Any, Any]] = set()
-    for index, address in enumerate(each(obj["status"].get("addresses") or ())):
+    for address, path in list_items(obj["status"], "addresses", "status"):
         pair = address.get("type", ""), address.get("address", "")
         if pair in pairs:
-            yield duplicate(f"status.addresses[{index}]", gostructs.format_struct(NODE_ADDRESS, address))
+            yield duplicate(path, gostructs.format_struct(_NODE_ADDRESS, address))
         pairs.add(pair)
     ranges: list[str] = spec.get("podCIDRs") or []
     cidrs_before: list[str] = before.get("podCIDRs") or []
@@ -211,9 +207,9 @@ def _validate_change(obj: Object, old: Object) -> Errors:
             yield forbidden("spec.podCIDRs", _FIXED_ONCE_SET.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         yield forbidden("spec.providerID", _FIXED_ONCE_SET.format("providerID"))
-    yield from _validate_taints(spec.get("taints") or [], "metadata.taints")
+    yield from _validate_taints(spec, "metadata")
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         yield forbidden("spec.externalID", "may not be updated")
 
 
-STRATEGY = NodeStrategy(NODE)
+STRATEGY = NodeStrategy(_NODE)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 
 from podless.apis.shared import keypair
-from podless.apis.shared.checks import validate_immutable_fields
+from podless.apis.shared.checks import validate_immutable_fields, validate_sealed
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys, sort_texts
@@ -23,14 +21,13 @@ ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
 _MAX = 1024 * 1024  # maximum bytes of all values
 _TLS = "kubernetes.io/tls"
-_IMMUTABLE = "field is immutable when `immutable` is set"
-# required keys by type; for the last two types one of the keys, and one that is not empty
+# required keys by type; all except those for TLS have JSON objects
 _NEEDED = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
     _TLS: ("tls.crt", "tls.key"),
 }
-_JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+# one of two keys, and a key that is not empty
 _BASIC_AUTH, _BASIC_KEYS = "kubernetes.io/basic-auth", ("username", "password")
 _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 
@@ -49,23 +46,16 @@ class SecretStrategy(TypedStrategy):
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors: list[FieldError] = []
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        if old is not None:
+            yield from validate_immutable_fields(obj, old, "type", named=True)
+            yield from validate_sealed(obj, old, "data")
         data = obj.get("data") or {}
         for key in each(sort_texts(data)):
-            errors += field.invalid_details(f"data[{key}]", key, names.check_config_key(key))
+            yield from field.invalid_details(f"data[{key}]", key, names.check_config_key(key))
         if sum(gobase64.count_decoded_bytes(value or "") for value in each(data).values()) > _MAX:
-            errors.append(field.too_long("data", _MAX))
-        return [*errors, *_check_type(obj, data)]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = [*validate_immutable_fields(obj, old, "type", named=True)]
-        if old.get("immutable"):
-            if not obj.get("immutable"):
-                errors.append(field.forbidden("immutable", _IMMUTABLE))
-            if (obj.get("data") or {}) != (old.get("data") or {}):
-                errors.append(field.forbidden("data", _IMMUTABLE))
-        return [*errors, *self.validate_create(version, obj)]
+            yield field.too_long("data", _MAX)
+        yield from _validate_type(obj, data)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if obj.get("type") != _TLS:
@@ -78,26 +68,23 @@ class SecretStrategy(TypedStrategy):
         return {"type": obj.get("type", "")}
 
 
-def _check_type(obj: Object, data: Object) -> list[FieldError]:
+def _validate_type(obj: Object, data: Object) -> field.Errors:
     """Require the keys and values of the Secret's type."""
     type_ = obj.get("type", "")
-    if type_ == ACCOUNT_TOKEN:
-        account = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
-        return [] if account else [field.required(f"metadata.annotations[{ACCOUNT_NAME}]")]
-    if type_ == _BASIC_AUTH:
-        has_basic_key = any(key in data for key in _BASIC_KEYS)
-        return [] if has_basic_key else [field.required(f"data[{key}]") for key in _BASIC_KEYS]
-    if type_ == _SSH_AUTH:
-        return [] if data.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
-    needed = _NEEDED.get(type_, ())
-    missing = [field.required(f"data[{key}]") for key in each(needed) if key not in data]
-    if missing or type_ not in _JSON_TYPES:
-        return missing
-    fault = _json_fault(base64.b64decode(data[needed[0]] or ""))
-    return [field.invalid(f"data[{needed[0]}]", "<secret contents redacted>", fault)] if fault else []
+    if type_ == ACCOUNT_TOKEN and not (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME):
+        yield field.required(f"metadata.annotations[{ACCOUNT_NAME}]")
+    elif type_ == _BASIC_AUTH and data.keys().isdisjoint(_BASIC_KEYS):
+        yield from (field.required(f"data[{key}]") for key in _BASIC_KEYS)
+    elif type_ == _SSH_AUTH and not data.get(_SSH_KEY):
+        yield field.required(f"data[{_SSH_KEY}]")
+    for key in _NEEDED.get(type_, ()):
+        if key not in data:
+            yield field.required(f"data[{key}]")
+        elif type_ != _TLS and (fault := _find_json_fault(base64.b64decode(data[key] or ""))):
+            yield field.invalid(f"data[{key}]", "<secret contents redacted>", fault)
 
 
-def _json_fault(raw: bytes) -> str:
+def _find_json_fault(raw: bytes) -> str:
     """Return the fault of bytes that are not a JSON object, or ""."""
     try:
         value = serializer.decode_json(raw)

@@ -6,13 +6,14 @@ Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from podless.apis.core import ipfamilies, servicespec
 from podless.apis.core.servicespec import EXTERNAL, HEADLESS, HINTS, OLD_HINTS, is_headless
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy, Strategy
+from podless.kinds.strategy import MetadataPolicy, Strategy
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -104,28 +105,24 @@ class ServiceStrategy(TypedStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = old["spec"]
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return servicespec.validate_service_spec(obj)
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        if old is not None:
+            yield from ipfamilies.validate_kept(obj["spec"], old["spec"])
+            yield from servicespec.validate_changed_class(obj["spec"], old["spec"])
+            yield from ipfamilies.validate_kept_health_check(obj["spec"], old["spec"])
+        yield from servicespec.validate_service_spec(obj, old)
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        spec, before = obj["spec"], old["spec"]
-        errors = [*ipfamilies.validate_kept(spec, before), *servicespec.changed_class(spec, before)]
-        return [*errors, *ipfamilies.kept_check(spec, before), *servicespec.validate_service_spec(obj, old)]
-
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         if obj["spec"]["type"] == "LoadBalancer":
-            return [*servicespec.validate_load_balancer_status(obj["status"], old["status"])]
-        reason = "may only be used when `spec.type` is 'LoadBalancer'"
-        return [field.forbidden("status.loadBalancer.ingress", reason)] if _assigned_addresses(obj) else []
+            yield from servicespec.validate_load_balancer_status(obj["status"], old["status"])
+        elif _assigned_addresses(obj):
+            reason = "may only be used when `spec.type` is 'LoadBalancer'"
+            yield field.forbidden("status.loadBalancer.ingress", reason)
 
     def list_status_warnings(self, obj: Object) -> list[str]:
-        return [
-            text
-            for index, address in enumerate(each(_assigned_addresses(obj)))
-            for text in addresses.list_address_warnings(
-                f"status.loadBalancer.ingress[{index}]", address.get("ip") or ""
-            )
-        ]
+        path = "status.loadBalancer.ingress"
+        listed = [address.get("ip") or "" for address in _assigned_addresses(obj)]
+        return _warn_of_each(listed, path, addresses.list_address_warnings)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
@@ -135,24 +132,22 @@ class ServiceStrategy(TypedStrategy):
         if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
             warnings.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
         if spec["type"] != EXTERNAL and spec.get("clusterIP") not in (None, "", HEADLESS):
-            warnings += _address_warnings("clusterIPs", spec)
+            warnings += _warn_of_addresses(spec, "clusterIPs")
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
             "SessionAffinity": spec["sessionAffinity"] != "None",
         }
         if is_headless(spec) and has("HeadlessWarnings"):
-            warnings += [
-                f"spec.{name} is ignored for headless services" for name, is_set in each(ignored).items() if is_set
-            ]
-        warnings += _address_warnings("externalIPs", spec)
+            warnings += [f"spec.{name} is ignored for headless services" for name, value in ignored.items() if value]
+        warnings += _warn_of_addresses(spec, "externalIPs")
         external = bool(spec.get("externalIPs"))
         if external and not is_headless(spec) and spec["type"] != EXTERNAL and has("ExternalIPsDeprecated"):
             warnings.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
         if spec.get("loadBalancerIP"):
             warnings += addresses.list_service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
-        for index, text in enumerate(each(spec.get("loadBalancerSourceRanges") or ())):
-            warnings += addresses.list_range_warnings(f"spec.loadBalancerSourceRanges[{index}]", text)
+        ranges = spec.get("loadBalancerSourceRanges") or []
+        warnings += _warn_of_each(ranges, "spec.loadBalancerSourceRanges", addresses.list_range_warnings)
         if external and spec["type"] == EXTERNAL:
             warnings.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         if spec.get("externalName") and spec["type"] != EXTERNAL:
@@ -172,12 +167,13 @@ class _StatusStrategy(ServiceStrategy):
 _STATUS = _StatusStrategy()
 
 
-def _address_warnings(name: str, spec: Object) -> list[str]:
-    return [
-        text
-        for index, ip in enumerate(each(spec.get(name) or ()))
-        for text in addresses.list_service_address_warnings(f"spec.{name}[{index}]", ip)
-    ]
+def _warn_of_addresses(spec: Object, name: str) -> list[str]:
+    return _warn_of_each(spec.get(name) or [], f"spec.{name}", addresses.list_service_address_warnings)
+
+
+def _warn_of_each(texts: list[str], path: str, warn: Callable[[str, str], list[str]]) -> list[str]:
+    """Return the warnings about the addresses or ranges in a list."""
+    return [warning for index, text in enumerate(each(texts)) for warning in warn(f"{path}[{index}]", text)]
 
 
 def _assigned_addresses(obj: Object) -> list[Object]:

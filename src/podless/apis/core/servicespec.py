@@ -23,6 +23,7 @@ else:
     gostructs = lazy.LateModule("podless.structs.gostructs")
 
 _PORT = load_struct("core/v1", "ServicePort")
+_LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 _KUBELET = 10250  # port
 _KUBELET_PORT = f"may not expose port {_KUBELET} externally since it is used by kubelet"
 
@@ -55,21 +56,23 @@ def is_externally_accessible(spec: Object) -> bool:
     )
 
 
-def validate_service_spec(obj: Object, old: Object | None = None) -> list[FieldError]:
+def validate_service_spec(obj: Object, old: Object | None = None) -> field.Errors:
     """Validate a defaulted Service. old: the Service before an update, whose addresses and ranges are accepted."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
     notes, noted = (state["metadata"].get("annotations") or {} if state is not None else {} for state in (obj, old))
-    return [
-        *_validate_modes(notes),
-        *_validate_type_fields(spec),
-        *_validate_ports(spec),
-        *_validate_selection(spec),
-        *validate_addresses(spec, before.get("clusterIPs") or ()),
-        *_validate_external_ips(spec, before.get("externalIPs") or ()),
-        *_validate_type(spec),
-        *_validate_distinct_ports(spec),
-        *_validate_load_balancer(spec, notes, before.get("loadBalancerSourceRanges") or (), noted.get(_RANGES)),
-    ]
+    yield from _validate_modes(notes)
+    yield from _validate_type_fields(spec)
+    seen: set[str] = set()
+    for port, path in checks.list_items(spec, "ports", "spec"):
+        yield from _validate_port(port, path, len(spec["ports"]) > 1, seen)
+    yield from _validate_selection(spec)
+    yield from validate_addresses(spec, before.get("clusterIPs") or ())
+    for ip, path in checks.list_items(spec, "externalIPs", "spec"):
+        faults = (ip not in (before.get("externalIPs") or ()) and find_address_faults(ip)) or find_external_faults(ip)
+        yield from field.invalid_details(path, ip, faults)
+    yield from field.one_of("spec.type", spec["type"], _TYPES)
+    yield from _validate_distinct_ports(spec)
+    yield from _validate_load_balancer(spec, notes, before.get("loadBalancerSourceRanges") or (), noted.get(_RANGES))
 
 
 def _validate_modes(annotations: dict[str, str]) -> field.Errors:
@@ -90,69 +93,46 @@ def _validate_type_fields(spec: Object) -> field.Errors:
             if spec.get(name):
                 yield field.forbidden(f"spec.{name}", _NOT_EXTERNAL)
         host = (spec.get("externalName") or "").removesuffix(".")
-        if not host:
-            yield field.required("spec.externalName")
-        yield from field.invalid_details("spec.externalName", host, names.check_subdomain(host) if host else ())
+        yield from checks.validate_name("spec.externalName", host, names.check_subdomain)
     elif kind == "LoadBalancer" and not has("KubeletPorts"):
-        for index, port in enumerate(each(spec.get("ports") or ())):
+        for port, path in checks.list_items(spec, "ports", "spec"):
             if port["port"] == _KUBELET:
-                yield field.invalid(f"spec.ports[{index}]", _KUBELET, _KUBELET_PORT)
+                yield field.invalid(path, _KUBELET, _KUBELET_PORT)
     if kind in EXPOSED and is_headless:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 
-def _validate_ports(spec: Object) -> field.Errors:
-    ports = spec.get("ports") or []
-    seen: set[str] = set()
-    for index, port in enumerate(each(ports)):
-        yield from _validate_port(port, f"spec.ports[{index}]", len(ports) > 1, seen)
-
-
-def _validate_type(spec: Object) -> field.Errors:
-    yield from field.one_of("spec.type", spec["type"], _TYPES)
-
-
 def _validate_distinct_ports(spec: Object) -> field.Errors:
     """Reject duplicate ports and node ports, and node ports of ClusterIP Services."""
-    ports = list(enumerate(spec.get("ports") or []))
-    if spec["type"] == "ClusterIP":
-        reason = "may not be used when `type` is 'ClusterIP'"
-        yield from (
-            field.forbidden(f"spec.ports[{index}].nodePort", reason) for index, port in each(ports) if _node_port(port)
-        )
-    nodes: set[tuple[str, int]] = set()
-    for index, port in each(ports):
-        node = port["protocol"], _node_port(port)
-        if node[1] and node in nodes:
-            yield field.duplicate(f"spec.ports[{index}].nodePort", node[1])
-        nodes.add(node)
-    pairs: set[tuple[str, int]] = set()
-    for index, port in each(ports):
+    ports = [*checks.list_items(spec, "ports", "spec")]
+    on_nodes = [(port, f"{path}.nodePort") for port, path in ports if port.get("nodePort")]
+    for _, path in on_nodes if spec["type"] == "ClusterIP" else ():
+        yield field.forbidden(path, "may not be used when `type` is 'ClusterIP'")
+    seen: set[tuple[str, int]] = set()
+    for port, path in on_nodes:
+        pair = port["protocol"], port["nodePort"]
+        if pair in seen:
+            yield field.duplicate(path, port["nodePort"])
+        seen.add(pair)
+    seen = set()
+    for port, path in ports:
         pair = port["protocol"], port["port"]
-        if pair in pairs:
-            yield field.duplicate(
-                f"spec.ports[{index}]", gostructs.format_struct(_PORT, {"protocol": pair[0], "port": pair[1]})
-            )
-        pairs.add(pair)
-
-
-def _node_port(port: Object) -> int:
-    return port.get("nodePort") or 0
+        if pair in seen:
+            shown_port = {"protocol": port["protocol"], "port": port["port"]}
+            yield field.duplicate(path, gostructs.format_struct(_PORT, shown_port))
+        seen.add(pair)
 
 
 def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> field.Errors:
-    name, target = port.get("name") or "", port["targetPort"]
-    if name:
-        yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
-        yield from checks.validate_unique(f"{path}.name", name, seen)
+    yield from checks.validate_string(port, path, "name", names.check_label_name)
+    if port.get("name"):
+        yield from checks.validate_unique(f"{path}.name", port["name"], seen)
     elif named:
         yield field.required(f"{path}.name")
     yield from checks.validate_port_number(f"{path}.port", port["port"])
     yield from field.one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
-    yield from checks.validate_port(f"{path}.targetPort", target)
-    protocol = port.get("appProtocol")
-    if protocol is not None:
-        yield from field.invalid_details(f"{path}.appProtocol", protocol, names.check_qualified_name(protocol))
+    yield from checks.validate_port(f"{path}.targetPort", port["targetPort"])
+    yield from checks.validate_pointer(port, path, "appProtocol", names.check_qualified_name)
 
 
 def _validate_selection(spec: Object) -> field.Errors:
@@ -180,57 +160,42 @@ def validate_addresses(spec: Object, old_addresses: Sequence[str] = ()) -> field
     elif ips and not cluster_ip:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
     yield from _validate_families(spec)
-    wrong = list(_cluster_ips(ips, path, old_addresses))
+    wrong = list(_validate_cluster_ips(ips, path, old_addresses))
     yield from wrong
     if len(ips) > 2:
         yield field.invalid(path, ips, "may only hold up to 2 values")
-    if not wrong and len(ips) > 1:
-        yield from _of_two_families(ips, path)
-    if not wrong and ips != [HEADLESS]:
-        yield from _of_family(spec.get("ipFamilies") or [], ips, path)
-
-
-def _of_two_families(ips: Sequence[str], path: str) -> field.Errors:
-    fault = find_dual_stack_fault(ips)
+    if wrong:
+        return
+    fault = find_dual_stack_fault(ips) if len(ips) > 1 else ""
     if fault:
         yield field.internal(path, fault)
-    if fault or len({":" in ip for ip in each(ips)}) == 1:
+    if fault or (len(ips) > 1 and len({":" in ip for ip in each(ips)}) == 1):
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
-
-
-def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> field.Errors:
-    for index, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
-        if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
+    for index, (family, ip) in enumerate(zip(each(spec.get("ipFamilies") or []), ips, strict=False)):
+        if ips != [HEADLESS] and family in _FAMILIES and (":" in ip) != (family == "IPv6"):
             text = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield field.invalid(f"{path}[{index}]", ip, text)
 
 
 def _validate_families(spec: Object) -> field.Errors:
-    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
+    families = spec.get("ipFamilies") or []
     for index, family in enumerate(each(families)):
         yield from field.one_of(f"spec.ipFamilies[{index}]", family, _FAMILIES)
         if family in families[: min(index, 2)]:
             yield field.duplicate(f"spec.ipFamilies[{index}]", Named(family))
-    yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
+    yield from field.one_of("spec.ipFamilyPolicy", spec.get("ipFamilyPolicy"), _FAMILY_POLICIES)
 
 
-def _cluster_ips(ips: Sequence[str], path: str, old_addresses: Sequence[str]) -> field.Errors:
+def _validate_cluster_ips(ips: Sequence[str], path: str, old_addresses: Sequence[str]) -> field.Errors:
     for index, ip in enumerate(each(ips)):
-        if index or ip != HEADLESS:
-            if ip in old_addresses:
-                continue
+        if ip == HEADLESS and not index:
+            if len(ips) > 1:
+                yield field.invalid(path, ips, "'None' must be the first and only value")
+        elif ip not in old_addresses:
             yield from field.invalid_details(f"{path}[{index}]", ip, find_address_faults(ip))
-        elif len(ips) > 1:
-            yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
-def _validate_external_ips(spec: Object, old_addresses: Sequence[str]) -> field.Errors:
-    for index, ip in enumerate(each(spec.get("externalIPs") or [])):
-        faults = (ip not in old_addresses and find_address_faults(ip)) or validate_external_address(ip)
-        yield from field.invalid_details(f"spec.externalIPs[{index}]", ip, faults)
-
-
-def validate_external_address(text: str) -> Iterator[str]:
+def find_external_faults(text: str) -> Iterator[str]:
     """Yield the faults of an address outside the cluster."""
     parsed = parse_address(text)
     ip = getattr(parsed, "ipv4_mapped", None) or parsed
@@ -245,9 +210,6 @@ def validate_external_address(text: str) -> Iterator[str]:
         yield "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
     if ip in _LINK_LOCAL_MULTICAST or (ip.version == 6 and ip.packed[0] == 255 and ip.packed[1] & 15 == 2):
         yield "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-
-
-_LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
 def _validate_load_balancer(
@@ -270,28 +232,24 @@ def _validate_load_balancer(
             yield from field.invalid_details(range_path, value, find_range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
-    yield from load_balancer_class(spec)
+    yield from _validate_class(spec)
     yield from _validate_traffic(spec)
 
 
-def changed_class(spec: Object, old: Object) -> list[FieldError]:
-    """Reject changes of loadBalancerClass while the type stays LoadBalancer."""
-    class_now, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
-    errors = load_balancer_class(spec)
-    if spec["type"] == old["type"] == "LoadBalancer" and class_now != before:
-        shown = class_now and Named(class_now)
-        errors.insert(0, field.invalid("spec.loadBalancerClass", shown, "may not change once set"))
-    return errors
+def validate_changed_class(spec: Object, old: Object) -> field.Errors:
+    """Reject changes of loadBalancerClass while the type stays LoadBalancer, and validate it."""
+    class_name = spec.get("loadBalancerClass")
+    if spec["type"] == old["type"] == "LoadBalancer" and class_name != old.get("loadBalancerClass"):
+        yield field.invalid("spec.loadBalancerClass", class_name and Named(class_name), "may not change once set")
+    yield from _validate_class(spec)  # again: in updates, kube-apiserver reports these errors twice
 
 
-def load_balancer_class(spec: Object) -> list[FieldError]:
-    """Validate loadBalancerClass. In updates, kube-apiserver reports these errors twice."""
-    class_name, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
-    if class_name is None:
+def _validate_class(spec: Object) -> list[FieldError]:
+    if spec["type"] == "LoadBalancer":
+        return checks.validate_pointer(spec, "spec", "loadBalancerClass", names.check_qualified_name)
+    if spec.get("loadBalancerClass") is None:
         return []
-    if spec["type"] != "LoadBalancer":
-        return [field.forbidden(path, _BALANCED)]
-    return field.invalid_details(path, class_name, names.check_qualified_name(class_name))
+    return [field.forbidden("spec.loadBalancerClass", _BALANCED)]
 
 
 def _validate_traffic(spec: Object) -> field.Errors:
@@ -299,8 +257,8 @@ def _validate_traffic(spec: Object) -> field.Errors:
     path = "spec.externalTrafficPolicy"
     if policy and not is_externally_accessible(spec):
         yield field.invalid(path, Named(policy), "may only be set for externally-accessible services")
-    elif policy and policy not in _POLICIES:
-        yield field.not_supported(path, policy, _POLICIES)
+    else:
+        yield from field.one_of(path, policy or None, _POLICIES)
     if port and not (spec["type"] == "LoadBalancer" and policy == "Local"):
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield field.invalid("spec.healthCheckNodePort", port, text)
@@ -315,16 +273,14 @@ def _validate_traffic(spec: Object) -> field.Errors:
 def validate_load_balancer_status(status: Object, old: Object) -> field.Errors:
     """Validate the ingress addresses in the status of a load balancer. old: the status before, whose ones are kept."""
     old_addresses = {ingress.get("ip") for ingress in each((old.get("loadBalancer") or {}).get("ingress") or ())}
-    for index, ingress in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
-        path, ip = f"status.loadBalancer.ingress[{index}]", ingress.get("ip")
-        mode, host = ingress.get("ipMode"), ingress.get("hostname")
+    for ingress, path in checks.list_items(status.get("loadBalancer") or {}, "ingress", "status.loadBalancer"):
+        ip, mode, host = (ingress.get(key) for key in ("ip", "ipMode", "hostname"))
         if ip and ip not in old_addresses:
             yield from field.invalid_details(f"{path}.ip", ip, find_address_faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
-        elif mode is not None and mode not in _MODES:
-            yield field.not_supported(f"{path}.ipMode", mode, _MODES)
-        if host:
-            yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
-            if parse_address(host) is not None:
-                yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
+        else:
+            yield from field.one_of(f"{path}.ipMode", mode, _MODES)
+        yield from checks.validate_string(ingress, path, "hostname", names.check_subdomain)
+        if host and parse_address(host) is not None:
+            yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")

@@ -96,7 +96,7 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
 def _slice_address(address: str, sort: str, path: str, index: int) -> field.Errors:
     item_path = f"{path}[{index}]"
     if not has("OneFaultOfAddresses"):
-        yield from field.invalid_details(item_path, address, servicespec.validate_external_address(address))
+        yield from field.invalid_details(item_path, address, servicespec.find_external_faults(address))
         parsed = addresses.parse_address(address)
         if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
             yield field.invalid(item_path, address, f"must be a valid {sort} address")
@@ -112,7 +112,7 @@ def _slice_address(address: str, sort: str, path: str, index: int) -> field.Erro
     is_ipv4 = parsed.version == 4 or parsed.ipv4_mapped is not None
     if is_ipv4 != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from field.invalid_details(item_path, address, servicespec.validate_external_address(address))
+    yield from field.invalid_details(item_path, address, servicespec.find_external_faults(address))
 
 
 def _validate_domain(name: str, path: str) -> field.Errors:
@@ -154,7 +154,7 @@ def _slice_ports(ports: Sequence[Object]) -> field.Errors:
         if name:
             yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
         yield from checks.validate_unique(f"{path}.name", Named(name), seen)
-        yield from validate_protocols(port.get("protocol"), port.get("appProtocol"), path)
+        yield from validate_protocols(port, path)
 
 
 STRATEGY = EndpointSliceStrategy()

@@ -29,9 +29,12 @@ _NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
 def list_items(obj: Object, key: str, path: str) -> Iterable[tuple[Any, str]]:
-    """Return the items of a list in a field of an object, with their paths."""
+    """Return the items of a list in a field of an object, with their paths. path: of the object, "" for the whole."""
     items = obj.get(key)
-    return ((item, f"{path}.{key}[{index}]") for index, item in enumerate(each(items))) if items else ()
+    if not items:
+        return ()
+    at = f"{path}.{key}" if path else key
+    return ((item, f"{at}[{index}]") for index, item in enumerate(each(items)))
 
 
 def validate_enum(path: str, value: str | None, supported: Sequence[str]) -> list[FieldError]:
@@ -202,6 +205,14 @@ def validate_immutable_fields(
     for name in names:
         if obj.get(name) != old.get(name):
             yield immutable_error(f"{path}.{name}" if path else name, obj.get(name, blank), named=named)
+
+
+def validate_sealed(obj: Object, old: Object, *keys: str) -> field.Errors:
+    """Reject changes of these fields, and of the mark, if the old object is marked as immutable."""
+    changed = [] if obj.get("immutable") else ["immutable"]
+    changed += (key for key in keys if obj.get(key) != old.get(key))
+    for key in changed if old.get("immutable") else ():
+        yield field.forbidden(key, "field is immutable when `immutable` is set")
 
 
 def immutable_error(at: At, value: Any, *, named: bool = False) -> FieldError:
