@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from podless.cel.bounds import COST_PER_CHARGE, PAUSE_SECONDS
 from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
+from podless.runtime.dataclass import dataclass
 
 MAX_DEPTH = 10  # levels of indentation; a block that starts there adds at most three more
 MAX_LENGTH = 200  # characters of one expression, which limits its brackets too
 _NAME = re.compile(r"\b[tv][0-9]+\b")
 
 
-class Value(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Value:
     """A Python expression. decl: it returns JSON of this declaration, not yet a CEL value."""
 
     code: str
