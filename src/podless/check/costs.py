@@ -14,7 +14,7 @@ from podless.cel.rules.definitions import (
     estimate_rules,
     list_nodes,
 )
-from podless.cel.rules.verdict import RULES
+from podless.cel.rules.rule import RULES
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema
 

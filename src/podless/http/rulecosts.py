@@ -53,7 +53,7 @@ def _render_costs(definition: Object) -> Response:
 
 def _list_costs(version: Object) -> Object:
     from podless.cel.rules.definitions import estimate_rules, list_nodes
-    from podless.cel.rules.verdict import RULES
+    from podless.cel.rules.rule import RULES
 
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     rules, total = [], 0

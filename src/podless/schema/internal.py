@@ -70,11 +70,6 @@ def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
 
-def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the internal form of a rule in x-kubernetes-validations."""
-    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in rule.RULE_FIELDS}
-
-
 def _convert_value(keyword: str, value: Any, empty: Any) -> Any:
     if value is None:
         return empty
@@ -94,7 +89,7 @@ def _convert_value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":
-        return [internal_rule(item) for item in each(value)]
+        return [rule.list_go_fields(item) for item in each(value)]
     return value
 
 

@@ -11,7 +11,7 @@ from podless.cel.correlation import ItemsByKey, ValuePair, map_keys
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.program import LIMIT
-from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
+from podless.cel.rules.rule import RULES, RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
@@ -23,16 +23,15 @@ from podless.runtime.release import has
 
 # maximum cost of all rules for one object
 BUDGET = 10_000_000
-_RULES = "x-kubernetes-validations"
 _STEP_COST = 16  # units of cost per step
 _FREE_STEPS = 64  # steps that need no charge: a charge takes as long as some of them
 _LONGEST_MESSAGE = 5 * 1024
 _COMPILE_STEPS = 2000  # steps for compiling a rule: it takes as long as walking this many items
-_BUDGET_MESSAGE = "validation failed due to running out of cost budget, no further validation rules will be run"
+_NO_MORE_RULES = "no further validation rules will be run"
+_BUDGET_MESSAGE = f"validation failed due to running out of cost budget, {_NO_MORE_RULES}"
+_MESSAGE_BUDGET = f"messageExpression evaluation failed due to running out of cost budget, {_NO_MORE_RULES}"
 _NO_FIELDS: Schema = {}
 _PATH_STEP = compile_late(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
-
-
 _ABSENT = object()  # the value of a variable that has none
 
 
@@ -53,7 +52,7 @@ class NodeRules:
 
     def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
         self.schema = schema
-        self.has_rules = bool(schema.get(_RULES))
+        self.has_rules = bool(schema.get(RULES))
         self.kind = gotext.quote(schema.get("type") or "")
         # the Python classes of values that match this node's type
         self.classes = _list_classes(schema)
@@ -118,7 +117,7 @@ class NodeRules:
         return fill_attribute(self, "_plain", lambda: all(rule.is_plain for rule, _ in self.compile_rules()))
 
     def _compile_rules(self) -> list[tuple[ValidationRule, str]]:
-        rules = self.schema.get(_RULES) or ()
+        rules = self.schema.get(RULES) or ()
         declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if rules else None
         if declared is None or declared.root is None:
             return []
@@ -171,7 +170,7 @@ def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
     """Return the rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
-    if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
+    if RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
         rules = NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats)
         return rules if rules.has_any else None
     return None
@@ -237,7 +236,7 @@ class _RuleEvaluation:
             elif (
                 rule.program is not None
                 and (old is not None or rule.has_optional_old or not rule.uses_old_self)
-                and not self.evaluate_rule(rule, rules, obj, old, location, rules.kind)
+                and not self.evaluate_rule(rule, rules, obj, old, location)
             ):
                 self.report_violation(rule, rules, obj, old, location, field_path)
         uncharged = self.uncharged + len(compiled) + (budget_before - self.budget) // _STEP_COST
@@ -271,9 +270,7 @@ class _RuleEvaluation:
                 nearest = pair or nearest
         return nearest
 
-    def evaluate_rule(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, location: _Location, kind: str
-    ) -> bool:
+    def evaluate_rule(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, location: _Location) -> bool:
         """Evaluate a rule. Return True if it holds, or if its failed evaluation has been reported."""
         old_self: Any = old if old is not None else _ABSENT
         assert rule.program is not None
@@ -284,11 +281,11 @@ class _RuleEvaluation:
             try:
                 old_self = self.make_old_self(rule, rules, obj, old)
             except EvaluationError as error:
-                self.report_failure(error, rule, location, kind)
+                self.report_failure(error, rule, location, rules.kind)
                 return True
             if old is not None and not rules.are_plain():
                 run = rule.program.run_exact
-        return self.run_rule(rule, run, obj, old_self, location, kind)
+        return self.run_rule(rule, run, obj, old_self, location, rules.kind)
 
     def run_rule(
         self,
@@ -315,7 +312,13 @@ class _RuleEvaluation:
         exceeded = isinstance(error, CostExceeded)
         if not exceeded or error.cost > self.budget:
             self.spend_cost(error.cost, location, kind)
-        text = self.explain_failure(error, rule)
+        if isinstance(error, NoOverload):
+            reason = "call arguments did not match a supported operator, function or macro signature for rule"
+            text = f"'{error}': {reason}: {rule.text}"
+        elif exceeded:
+            text = f"'{error}': {_NO_MORE_RULES} due to call cost exceeds limit for rule: {rule.text}"
+        else:
+            text = f"{error} evaluating rule: {rule.text}"
         self.errors.append(RuleError("FieldValueInvalid", self.find_path(location), kind, text))
         if exceeded:
             raise _BudgetSpent from None
@@ -333,17 +336,6 @@ class _RuleEvaluation:
             if not rule.uses_old_self or not rules.fits_type(obj):
                 return NONE  # no rule uses it, or an earlier part of the rule fails anyway
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
-
-    def explain_failure(self, error: EvaluationError, rule: ValidationRule) -> str:
-        """Return the text for a failed evaluation."""
-        text = str(error)
-        if isinstance(error, NoOverload):
-            reason = "call arguments did not match a supported operator, function or macro signature for rule"
-            return f"'{text}': {reason}: {rule.text}"
-        if isinstance(error, CostExceeded):
-            reason = "no further validation rules will be run due to call cost exceeds limit for rule"
-            return f"'{text}': {reason}: {rule.text}"
-        return f"{text} evaluating rule: {rule.text}"
 
     def spend_cost(self, cost: int, location: _Location, kind: str) -> None:
         """Subtract a cost from the budget. Raises _BudgetSpent if that is used up."""
@@ -383,28 +375,20 @@ class _RuleEvaluation:
         if rule.message is None:
             return rule.failure_text, ""
         old_self = old if rules.uses_old and old is not None else _ABSENT
-        source = gotext.quote(rule.spec["messageExpression"])
-        stopped = (
-            f"no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
-        )
         try:
             text, cost = rule.message.run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
             if error.cost > self.budget:
-                return "", _OUT_OF_BUDGET
+                return "", _MESSAGE_BUDGET
             if isinstance(error, CostExceeded):
-                return "", stopped
+                source = gotext.quote(rule.spec["messageExpression"])
+                return "", f"{_NO_MORE_RULES} due to call cost exceeds limit for messageExpression: {source}"
             self.budget -= error.cost
             return rule.failure_text, ""
         if cost > self.budget:
-            return "", _OUT_OF_BUDGET
+            return "", _MESSAGE_BUDGET
         self.budget -= cost
         return (_clean_message(text) or rule.failure_text), ""
-
-
-_OUT_OF_BUDGET = (
-    "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
-)
 
 
 def _clean_message(text: Any) -> str:

@@ -13,10 +13,11 @@ from podless.meta.field import TEXTS, FieldError
 from podless.runtime.dataclass import dataclass
 from podless.runtime.release import NEWEST, Release, has
 
+RULES = "x-kubernetes-validations"
 RuleSpec = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 # name in Go, name in JSON, and how Go formats a missing value
-RULE_FIELDS = (
+_RULE_FIELDS = (
     ("Rule", "rule", ""),
     ("Message", "message", ""),
     ("MessageExpression", "messageExpression", ""),
@@ -25,7 +26,7 @@ RULE_FIELDS = (
     ("OptionalOldSelf", "optionalOldSelf", None),
 )
 # fields that are pointers in Go, with their types
-RULE_POINTERS = {"Reason": "apiextensions.FieldValueErrorReason", "OptionalOldSelf": "bool"}
+_RULE_POINTERS = {"Reason": "apiextensions.FieldValueErrorReason", "OptionalOldSelf": "bool"}
 
 
 class RuleError(FieldError):
@@ -47,15 +48,19 @@ def format_rule(spec: RuleSpec) -> str:
     """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
         return format_go_rule(spec)
-    fields = {name: spec.get(key, absent) if spec.get(key) is not None else absent for name, key, absent in RULE_FIELDS}
-    return gotext.format_json(fields)
+    return gotext.format_json(list_go_fields(spec))
+
+
+def list_go_fields(spec: RuleSpec) -> dict[str, Any]:
+    """Return the fields of a rule's Go struct."""
+    return {name: absent if spec.get(key) is None else spec[key] for name, key, absent in _RULE_FIELDS}
 
 
 def format_go_rule(spec: RuleSpec) -> str:
     """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
     fields = []
-    for name, key, _ in RULE_FIELDS:
-        value, pointer = spec.get(key), RULE_POINTERS.get(name)
+    for name, key, _ in _RULE_FIELDS:
+        value, pointer = spec.get(key), _RULE_POINTERS.get(name)
         if pointer is None:
             fields.append(f"{name}:{gotext.quote(value or '')}")
         else:

@@ -15,14 +15,13 @@ from typing import NamedTuple
 from podless.cel import library
 from podless.cel.declared import Declared, unescape_field
 from podless.cel.parser import MAX_SIZE
-from podless.cel.rules.rule import ValidationRule, compile_rule
+from podless.cel.rules.rule import RULES, ValidationRule, compile_rule
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each, each_part
 from podless.runtime.release import NEWEST, Release, has
 
-RULES = "x-kubernetes-validations"
 # features of the served release that change estimates, also for stored rules
 _COST_FEATURES = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
 # what a verdict depends on: texts of rules, and the keywords that cel/declared.py reads
