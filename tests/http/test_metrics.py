@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from podless.http import metrics
-from podless.http.families import FAMILIES
+from podless.http.metrics import FAMILIES
 from tests.conftest import Client
 
 # what a kube-apiserver 1.36 has of each family, in any order: facts, from its "Kubernetes Metrics Reference"

@@ -55,9 +55,9 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
                 held.release_bytes("a", taken)
     assert statuses == [200, 200, 429, 200]
     assert backend.codes() == statuses
-    counted = [line for line in measured.format_lines() if line.startswith("apiserver_request_total{")]
-    assert [line.rpartition(" ")[2].strip() for line in counted if 'code="429"' in line] == ["1"]
-    assert sum(int(line.rpartition(" ")[2]) for line in counted) == len(statuses)
+    counted = [*dict(measured.list_samples())["apiserver_request_total"]]
+    assert [count for (*_, code), count in counted if code == "429"] == [1]
+    assert sum(cast(int, count) for _, count in counted) == len(statuses)
 
 
 @pytest.mark.parametrize(("status", "taken", "told"), [(422, 0, 422), (201, 0, 201), (422, 10, 429), (201, 10, 0)])

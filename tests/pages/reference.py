@@ -12,9 +12,9 @@ from typing import Any
 from podless import pytest_plugin
 from podless.app import Settings
 from podless.cli import build_parser, check
-from podless.http.families import FAMILIES
 from podless.http.faults.fault import RULES, TERMS, FieldSpec
 from podless.http.faults.objects import _STATUS
+from podless.http.metrics import FAMILIES
 from podless.runtime.option import Option, Section, declared_options
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

@@ -15,10 +15,9 @@ from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.authorizer import Attributes
 from podless.auth.user import User, account_user
 from podless.cache.events import CacheEvent
-from podless.http.families import Sample, render_family
 from podless.http.message import HTTPRequest
 from podless.runtime.bounded import MAX_KEY_LENGTH
-from podless.runtime.histogram import Histogram
+from podless.runtime.histogram import Histogram, Sample
 from podless.verbs.call import API
 
 Object = Mapping[str, Any]
@@ -192,21 +191,21 @@ class Flows:
         """Return the names, or "others" if there are too many different ones."""
         return names if len(self._refused) + len(self._waits) < _MAX_NAMES else _UNNAMED
 
-    def format_lines(self) -> Iterator[str]:
-        """Yield the metrics, with their descriptions."""
+    def list_samples(self) -> Iterator[tuple[str, Iterable[Sample]]]:
+        """Yield the names of metric families with their samples."""
         counts = self._earlier_counts.copy()
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _UNNAMED)] += count
         waiting = Counter(map(self._level_of, self.waiting()))
-        yield from render_family(_PREFIX + "dispatched_requests_total", _list_samples(counts))
-        yield from render_family(_PREFIX + "rejected_requests_total", _list_samples(self._refused))
-        yield from render_family(_PREFIX + "current_inqueue_requests", _list_samples(waiting))
-        yield from render_family(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
+        yield f"{_PREFIX}dispatched_requests_total", _list_samples(counts)
+        yield f"{_PREFIX}rejected_requests_total", _list_samples(self._refused)
+        yield f"{_PREFIX}current_inqueue_requests", _list_samples(waiting)
+        yield f"{_PREFIX}request_wait_duration_seconds", [*self._waits.items()]
         if self._read is None:
             self._read_schemas()
         for name in SeatLimits._fields:
             limits: list[Sample] = [((level,), getattr(seats, name)) for level, seats in self._limits.items()]
-            yield from render_family(f"{_PREFIX}{name}_limit_seats", limits)
+            yield f"{_PREFIX}{name}_limit_seats", limits
 
 
 def _share_seats(levels: Iterable[Object], seats: int) -> dict[str, SeatLimits]:

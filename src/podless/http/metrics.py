@@ -1,7 +1,9 @@
 """/metrics: the server's figures in the text format of Prometheus.
 
 Only the durations and results of requests, by sort of request, are counted while requests are answered. All other
-figures are read when they are requested. Names are those of k8s.io/apiserver, and of Prometheus' clients.
+figures are read when they are requested. families.txt lists the families, with kube-apiserver's names, labels and types
+where it has them. Source: k8s.io/apiserver's pkg/endpoints/metrics, pkg/util/flowcontrol/metrics and
+pkg/storage/etcd3/metrics; and Prometheus' clients for Go and Python.
 """
 
 from __future__ import annotations
@@ -11,12 +13,11 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from podless.auth.authorizer import Attributes
-from podless.http.families import Sample, render_family
 from podless.http.flows import Flow, Flows
 from podless.http.held import ClientMemory
 from podless.http.info import name_scope
@@ -28,7 +29,8 @@ from podless.http.message import (
     Response,
 )
 from podless.runtime import clock, system
-from podless.runtime.histogram import Histogram
+from podless.runtime.datafiles import read_rows
+from podless.runtime.histogram import Histogram, Sample
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
@@ -56,6 +58,35 @@ _COLLECTOR = {
     "python_gc_objects_uncollectable_total": "uncollectable",
 }
 Samples = Mapping[str, list[Sample]]
+
+
+class Family(NamedTuple):
+    """A metric family. labels: their names, in the order of the values of a sample."""
+
+    type: str
+    help: str
+    labels: tuple[str, ...] = ()
+
+
+FAMILIES = {
+    name: Family(type_, text, tuple(labels[0].split()) if labels else ())
+    for name, type_, text, *labels in read_rows(Path(__file__).with_name("families.txt"))
+}
+_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+def _render_family(name: str, samples: Iterable[Sample]) -> Iterator[str]:
+    """Yield the lines of a family."""
+    family = FAMILIES[name]
+    yield f"# HELP {name} {family.help}\n# TYPE {name} {family.type}\n"
+    for values, sample in samples:
+        labels = ",".join(
+            f'{label}="{value.translate(_ESCAPED)}"' for label, value in zip(family.labels, values, strict=True)
+        )
+        if isinstance(sample, Histogram):
+            yield from sample.format_samples(name, labels)
+        else:
+            yield f"{name}{{{labels}}} {sample}\n" if labels else f"{name} {sample}\n"
 
 
 class RequestMetrics:
@@ -117,22 +148,20 @@ class RequestMetrics:
             figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), defaultdict(int)))
         return figures
 
-    def format_lines(self) -> Iterator[str]:
-        """Yield the metrics, with their descriptions."""
+    def list_samples(self) -> Iterator[tuple[str, Iterable[Sample]]]:
+        """Yield the names of metric families with their samples."""
         plain = [figures for sort, figures in self._by_labels.items() if all(map(_is_plain, sort))]
-        yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in plain))
+        yield "apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in plain)
         counted = (((*sort, str(status)), count) for sort, _, counts in plain for status, count in [*counts.items()])
-        yield from render_family("apiserver_request_total", counted)
+        yield "apiserver_request_total", counted
         working = {"readOnly": 0, "mutating": 0}
         for request in self.list_unanswered():
             working["readOnly" if request.method in _READS else "mutating"] += 1
-        yield from render_family(
-            "apiserver_current_inflight_requests", (((kind,), count) for kind, count in working.items())
-        )
+        yield "apiserver_current_inflight_requests", (((kind,), count) for kind, count in working.items())
         open_ = [((verb, *labels), count) for (verb, _, *labels), count in self.watches.items() if count]
-        yield from render_family("apiserver_longrunning_requests", open_)
+        yield "apiserver_longrunning_requests", open_
         if self.flows is not None:
-            yield from self.flows.format_lines()
+            yield from self.flows.list_samples()
 
 
 def _count_status(counts: dict[int, int], then: Callable[[Response], None] | None, response: Response) -> None:
@@ -184,14 +213,10 @@ class Metrics:
         return partial(self._join_lines, {**_list_process(self._started), **of_server})
 
     def _join_lines(self, families: Samples) -> Iterator[bytes]:
-        lines = (line for name, samples in families.items() for line in render_family(name, samples))
-        waiting: list[str] = []
-        for line in chain(lines, self._measured.format_lines()):
-            waiting.append(line)
-            if len(waiting) >= _TOGETHER:
-                yield "".join(waiting).encode()
-                waiting.clear()
-        yield "".join(waiting).encode()
+        named = chain(families.items(), self._measured.list_samples())
+        lines = (line for name, samples in named for line in _render_family(name, samples))
+        while piece := "".join(islice(lines, _TOGETHER)):
+            yield piece.encode()
 
     def _list_resources(self) -> Samples:
         loaded = [

@@ -1,4 +1,4 @@
-"""Histograms of durations, as Prometheus has them."""
+"""Histograms of durations, and samples of metrics, as Prometheus has them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,7 @@ class Histogram:
             yield f'{name}_bucket{{{labels}{comma}le="{bound}"}} {total}\n'
         label_set = f"{{{labels}}}" if labels else ""
         yield f"{name}_sum{label_set} {self._sum:.9g}\n{name}_count{label_set} {total}\n"
+
+
+# the values of the labels, with a number or a histogram
+Sample = tuple[tuple[str, ...], float | Histogram]
