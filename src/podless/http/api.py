@@ -161,7 +161,7 @@ class APIHandler:
 
     def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer to a request for a path of no resource."""
-        document = self._nonresource.answer(request, request.headers.get("accept", ""))
+        document = self._nonresource.answer(request)
         if request.path == "/openapi/v2":
             return _answer_swagger(request, document)
         if request.path.startswith("/openapi") or not isinstance(document, Response):

@@ -84,7 +84,7 @@ class NonResourcePaths:
         self._aggregated_documents: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
-    def answer(self, request: HTTPRequest, accept: str) -> Response | Pending:
+    def answer(self, request: HTTPRequest) -> Response | Pending:
         """Return the document at the request's path.
 
         Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed.
@@ -97,7 +97,7 @@ class NonResourcePaths:
         if first in LIVE:
             return _answer_health(self._health, request)
         if path.rstrip("/") == "/version":
-            return self._answer_version(request, accept)
+            return self._answer_version(request)
         if path == "/metrics":
             return Response(200, LazyBody(self._metrics.make_pieces()), MEDIA)
         if first == "podless":
@@ -105,15 +105,15 @@ class NonResourcePaths:
         if first == "openapi":
             return self._openapi.answer(request, segments)
         if first == "api" and len(segments) <= 2:
-            return self._answer_core(request, segments, accept)
+            return self._answer_core(request, segments)
         if first == "apis" and len(segments) <= 3:
-            return self._answer_group(request, segments, accept)
+            return self._answer_group(request, segments)
         if self._accounts is not None and path.rstrip("/") in _KEYS:
-            return self._answer_keys(self._accounts, request, accept)
+            return self._answer_keys(self._accounts, request)
         if path in ("/", "/index.html"):
             return Response(200, [serializer.encode_pretty({"paths": self._list_paths()})], JSON)
         if first == "logs" and not has("NoLogs"):  # this release has a route for /logs, although the logs are disabled
-            _check_route(request, accept)
+            _check_route(request)
         below = first == "apis" and self._registry.is_builtin_group(segments[1])
         if below or first == "api" or path.startswith(_SERVICES):
             raise NotServed
@@ -121,7 +121,7 @@ class NonResourcePaths:
             return profile
         raise PageNotFound
 
-    def _answer_keys(self, accounts: ServiceAccountTokens, request: HTTPRequest, accept: str) -> Response:
+    def _answer_keys(self, accounts: ServiceAccountTokens, request: HTTPRequest) -> Response:
         """Return the OpenID Connect discovery document or the keys of service account tokens.
 
         Source: OpenID Connect Discovery. Raises MethodNotAllowed, NotAcceptable.
@@ -129,7 +129,7 @@ class NonResourcePaths:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         media = _KEYS[request.path.rstrip("/")]
-        negotiate.check_route_accept(accept, (media,))
+        negotiate.check_route_accept(request.headers.get("accept", ""), (media,))
         if media != negotiate.JSON:
             return Response(200, [serializer.encode_json(accounts.make_key_set())], media.encode(), _HOUR)
         document = {
@@ -141,11 +141,11 @@ class NonResourcePaths:
         }
         return Response(200, [serializer.encode_json(document)], JSON, _HOUR)
 
-    def _answer_version(self, request: HTTPRequest, accept: str) -> Response:
+    def _answer_version(self, request: HTTPRequest) -> Response:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.check_route_body(request.headers.get("content-type", ""), (negotiate.JSON,))
-        negotiate.check_route_accept(accept, (negotiate.JSON,))
+        negotiate.check_route_accept(request.headers.get("accept", ""), (negotiate.JSON,))
         return Response(200, [serializer.encode_pretty(version_info(self._release))], JSON)
 
     def _list_paths(self) -> list[str]:
@@ -158,25 +158,25 @@ class NonResourcePaths:
             paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]
         return sorted(paths)
 
-    def _answer_core(self, request: HTTPRequest, segments: list[str], accept: str) -> Response | Pending:
+    def _answer_core(self, request: HTTPRequest, segments: list[str]) -> Response | Pending:
         if len(segments) == 1:
-            _check_route(request, accept)
-            return self._answer_root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
+            _check_route(request)
+            return self._answer_root(request, lambda: discovery.api_versions(self._address()), core=True)
         document = discovery.resources_document(self._registry, "", segments[1])
         if document is None:
             raise NotServed
-        _check_route(request, accept)
-        return _render_document(document, _choose_form(request, accept))
+        _check_route(request)
+        return _render_document(document, _choose_form(request))
 
-    def _answer_group(self, request: HTTPRequest, segments: list[str], accept: str) -> Response | Pending:
+    def _answer_group(self, request: HTTPRequest, segments: list[str]) -> Response | Pending:
         registry = self._registry
         if request.path.startswith("/apis//"):
             raise PageNotFound
         if len(segments) == 1:
-            return self._answer_root(request, accept, lambda: discovery.groups_document(registry), core=False)
-        return self._off_loop.run_in_slices(self._answer_document, request, segments, accept)
+            return self._answer_root(request, lambda: discovery.groups_document(registry), core=False)
+        return self._off_loop.run_in_slices(self._answer_document, request, segments)
 
-    def _answer_document(self, request: HTTPRequest, segments: list[str], accept: str) -> Response:
+    def _answer_document(self, request: HTTPRequest, segments: list[str]) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(segments) == 2:
@@ -184,16 +184,14 @@ class NonResourcePaths:
         else:
             document = discovery.resources_document(registry, segments[1], segments[2])
             if document is not None and registry.is_builtin_group(segments[1]):
-                _check_route(request, accept)
+                _check_route(request)
         if document is None:
             raise NotServed if segments[1] and registry.is_builtin_group(segments[1]) else PageNotFound
-        return _render_document(document, _choose_form(request, accept))
+        return _render_document(document, _choose_form(request))
 
-    def _answer_root(
-        self, request: HTTPRequest, accept: str, plain: Callable[[], Any], *, core: bool
-    ) -> Response | Pending:
+    def _answer_root(self, request: HTTPRequest, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
         """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
-        form = _choose_form(request, accept, aggregated=core or request.path == "/apis")
+        form = _choose_form(request, aggregated=core or request.path == "/apis")
         if not form.target:
             return self._off_loop.run_in_slices(lambda: _render_document(plain(), form))
         if self._generation != self._registry.generation:
@@ -237,7 +235,7 @@ def _answer_tagged(request: HTTPRequest, body: bytes, tag: str, version: str) ->
     return Response(200, [body], JSON + _AGGREGATED % version.encode(), headers)
 
 
-def _check_route(request: HTTPRequest, accept: str) -> None:
+def _check_route(request: HTTPRequest) -> None:
     """Check a request for the resource list of a built-in group, whose route accepts fewer forms.
 
     Raises MethodNotAllowed, UnsupportedMediaType or NotAcceptable.
@@ -245,11 +243,11 @@ def _check_route(request: HTTPRequest, accept: str) -> None:
     if request.method != "GET":
         raise MethodNotAllowed(_NO_METHOD)
     negotiate.check_route_body(request.headers.get("content-type", ""), negotiate.OFFERED)
-    negotiate.check_route_accept(accept, negotiate.OFFERED)
+    negotiate.check_route_accept(request.headers.get("accept", ""), negotiate.OFFERED)
 
 
-def _choose_form(request: HTTPRequest, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
-    form = negotiate.choose_discovery_form(accept, aggregated=aggregated)
+def _choose_form(request: HTTPRequest, *, aggregated: bool = False) -> negotiate.AnswerForm:
+    form = negotiate.choose_discovery_form(request.headers.get("accept", ""), aggregated=aggregated)
     return negotiate.make_readable(form, request.query, request.headers.get("user-agent", ""))
 
 

@@ -11,36 +11,31 @@ from types import ModuleType
 from typing import Any, AnyStr, cast
 
 
-class LateModule:
-    """A stand-in for a module, which imports it at the first access and keeps the names found as attributes.
+class _Late:
+    """A stand-in for a value that is made at the first access. It keeps what is found as attributes."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._make(), name)
+        setattr(self, name, value)
+        return value
+
+
+class LateModule(_Late):
+    """A stand-in for a module, which is imported at the first access.
 
     Type checkers do not see through it: import the module under TYPE_CHECKING, too.
     """
 
     def __init__(self, module: str) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self._module), name)
-        setattr(self, name, value)
-        return value
-
-
-class _LatePattern:
-    """A stand-in for a pattern, which compiles it at the first access and keeps the methods found as attributes."""
-
-    def __init__(self, text: str | bytes, flags: int) -> None:
-        self._arguments: tuple[Any, int] = text, flags
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(*self._arguments), name)
-        setattr(self, name, value)
-        return value
+        super().__init__(lambda: import_module(module))
 
 
 def compile_late(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a regular expression that is compiled at first use, for patterns that few servers need."""
-    return cast("re.Pattern[AnyStr]", _LatePattern(text, flags))
+    return cast("re.Pattern[AnyStr]", _Late(lambda: re.compile(text, flags)))
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
