@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.cache import fanout, watchcache
+from podless.cache import events, watchcache
 from podless.cel import patterns
 from podless.cli import backup
 from podless.codec import jsontext
@@ -91,7 +91,7 @@ FIGURES: Mapping[str, Figures] = {
             LIMITS.held // selections._OF_ONE,
             errors.TooManyRequests.code,
         ),
-        "| events of one resource that wait for delivery | # MiB |": (fanout._MAX_QUEUED,),
+        "| events of one resource that wait for delivery | # MiB |": (events._MAX_QUEUED,),
         "| time in which a client reads on | # s |": (LIMITS.write_time,),
         "| connections | #, and": (LIMITS.connections,),
         "| TLS handshakes | # at once, # s each |": (LIMITS.handshakes, LIMITS.handshake_time),

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.cache import fanout as module
+from podless.cache import events as module
 from podless.cache.entry import Entry
-from podless.cache.events import CacheEvent
-from podless.cache.fanout import DeliveryQueue, Fanout, Follower
+from podless.cache.events import CacheEvent, DeliveryQueue, Fanout, Follower
 from podless.store import Record, StoredValue
 from tests.conftest import tries
 

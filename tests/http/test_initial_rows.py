@@ -12,7 +12,7 @@ from podless.cache.entry import Entry
 from podless.http.message import Stream, settle_answer
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.server import Server
 from podless.testing.ask import Lines, ask_app, make_request, send_request

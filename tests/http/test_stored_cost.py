@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from podless.cache import fanout
+from podless.cache import events
 from podless.runtime import slices
 from podless.runtime.jsonobject import Object
 from podless.testing import ask as asking
@@ -459,7 +459,7 @@ def test_watches(inside: Inside, form: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     The times stand still: a delivery that is slow takes more turns of the loop, and a turn costs lines, too.
     """
-    monkeypatch.setattr(fanout, "_clock", lambda: 0.0)
+    monkeypatch.setattr(events, "_clock", lambda: 0.0)
     monkeypatch.setattr(slices, "SLICE", math.inf)
     least: dict[tuple[int, int], int] = {}
     told = ""

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from podless.runtime.collector import Collector
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import Collector, pause_gc
 
 MAX = 2000
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from podless.runtime import gcpause
-from podless.runtime.gcpause import CollectorPause
+from podless.runtime import collector
+from podless.runtime.collector import CollectorPause
 from podless.runtime.weigh import collect_containers, release_containers
 
 
@@ -34,7 +34,7 @@ class Clock:
 
     def __init__(self, patched: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        patched.setattr(gcpause, "time", SimpleNamespace(process_time=lambda: self.now))
+        patched.setattr(collector, "time", SimpleNamespace(process_time=lambda: self.now))
 
 
 def test_overlapping_pauses_end_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

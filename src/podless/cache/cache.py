@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from podless.cache import current
-from podless.cache.events import CacheEvent, ChangeHandler, add_handler, log_failure
-from podless.cache.fanout import DeliveryQueue
+from podless.cache.events import CacheEvent, ChangeHandler, DeliveryQueue, add_handler, log_failure
 from podless.cache.watchcache import WatchCache
 from podless.store import Record, ResourceKeys, Store, StoreChange, StoreError, StoreTimeout, keys
 

@@ -15,10 +15,9 @@ from contextlib import suppress
 from typing import Protocol
 
 from podless.cache.entry import Entry
-from podless.cache.events import CacheEvent, EventHandler, add_handler, call_handler
-from podless.cache.fanout import DeliveryQueue, Fanout, Follower
+from podless.cache.events import CacheEvent, DeliveryQueue, EventHandler, Fanout, Follower, add_handler, call_handler
 from podless.cache.index import LabelIndex
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.slices import TurnPauses
 from podless.store import HistoryCompacted, Record, ResourceKeys, Store, StoreChange, keys
 

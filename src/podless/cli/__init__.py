@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from podless.cli.commands import COMMANDS, DefaultsFormatter, add_command
+from podless.runtime.collector import pause_gc
 from podless.runtime.files import describe_fault
-from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError, suggest_name
 from podless.version import __version__
 

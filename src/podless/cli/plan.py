@@ -21,8 +21,8 @@ from podless.plan.output import render_plan
 from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
 from podless.plan.run import make_plan
+from podless.runtime.collector import pause_gc
 from podless.runtime.files import describe_fault
-from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError
 from podless.store import HistoryCompacted, StoreError
 from podless.store.engines import DATABASE

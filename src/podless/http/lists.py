@@ -15,7 +15,7 @@ from podless.http.message import LazyBody
 from podless.http.negotiate import YAML, AnswerForm
 from podless.kinds import view
 from podless.runtime import clock, lazy, slices
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.verbs.call import Call, Many

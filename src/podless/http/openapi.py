@@ -12,7 +12,7 @@ from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Respons
 from podless.kinds.kind import Kind
 from podless.meta.errors import PageNotFound
 from podless.offload.offloop import LONG_BYTES
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.verbs.call import API
 
 if TYPE_CHECKING:

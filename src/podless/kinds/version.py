@@ -9,8 +9,8 @@ from typing import Any
 from podless.codec import gotext, serializer
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.collector import pause_gc
 from podless.runtime.dataclass import dataclass
-from podless.runtime.gcpause import pause_gc
 from podless.runtime.meter import charge
 
 _MAX_REPLICAS = 2**31 - 1

@@ -12,7 +12,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import is_off_loop
 from podless.runtime.meter import charge

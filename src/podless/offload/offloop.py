@@ -23,7 +23,7 @@ from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
 from podless.offload.process import ParserProcess
 from podless.runtime import memo
-from podless.runtime.gcpause import PAUSE, pause_gc
+from podless.runtime.collector import PAUSE, pause_gc
 from podless.runtime.meter import ALLOWANCE, METER, CPUMeter, TimeAllowance
 from podless.runtime.slices import SlicedWork
 from podless.runtime.system import find_thread_clock

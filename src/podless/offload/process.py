@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import worker
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.meter import TIMEOUT_TEXT
 
 SECONDS = 10.0  # seconds of processor time for one body

@@ -1,11 +1,12 @@
-"""Limits the objects that one run of Python's garbage collector looks through.
+"""Python's garbage collector: long work pauses it, and a server limits what it looks through.
 
-A run holds the interpreter for 0.2 to 1 us per object, so a run over a million objects blocks the loop for too long.
-Long work pauses the collector (runtime/gcpause.py), and all objects that it creates are young when the pause ends. So
-the objects of each run are estimated before it. If they are too many, all objects are exempted from collection, like
-those of the start, which takes no time. Exempt objects are freed as usual when nothing refers to them; only unreachable
-cycles stay. Requests leave none (tests/http/test_garbage.py). A run over all objects, which cannot be divided, collects
-those of anything else: while the loop is idle, and only while there are few objects.
+While work makes or frees many objects without cycles, the collector would scan the new objects again and again, a
+second or more for one large object. All objects that such work creates are young when the pause ends, and a run over a
+million objects blocks the loop for too long: it holds the interpreter for 0.2 to 1 us per object. So the objects of
+each run are estimated before it. If they are too many, all objects are exempted from collection, like those of the
+start, which takes no time. Exempt objects are freed as usual when nothing refers to them; only unreachable cycles stay.
+Requests leave none (tests/http/test_garbage.py). A run over all objects, which cannot be divided, collects those of
+anything else: while the loop is idle, and only while there are few objects.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, Literal
 
 MAX: Final = 50_000  # objects that one run looks through while requests may wait
@@ -27,6 +30,66 @@ _MAX_OBSERVED: Final = 64.0  # the same, if it was busy or the blocks were too m
 _IDLE_SHARE: Final = 0.05  # share of this time; a loop that works less is idle
 # young objects that start a run, and runs that start one of the next generation: the middle one stays small
 _THRESHOLDS: Final = 5_000, 4, 100
+# seconds of processor time of one pause, more than most requests take; elapsed time would depend on the machine's load
+MAX_PAUSE = 30.0
+
+
+class CollectorPause:
+    """Counts the callers that need the collector paused: threads share it, so their pauses overlap.
+
+    max_seconds: seconds of processor time after which it runs anyway. Each caller that begins or ends a pause also ends
+    one that has lasted for so long, so overlapping requests cannot keep the collector off for long.
+    """
+
+    def __init__(self, max_seconds: float = MAX_PAUSE) -> None:
+        self._max_seconds = max_seconds
+        self._lock = threading.Lock()
+        self._callers = 0  # callers in the present pause
+        self._number = 0  # number of the present pause: `end_pause` ignores numbers of earlier ones
+        self._until = 0.0  # processor time at which the present pause ends
+
+    def pause_collector(self) -> int:
+        """Pause the collector. Return a number to pass to `end_pause`."""
+        with self._lock:
+            self._end_if_late()
+            if not self._callers:
+                if not gc.isenabled():  # the program has switched it off, and it stays off
+                    return -1
+                gc.disable()
+                self._until = time.process_time() + self._max_seconds
+            self._callers += 1
+            return self._number
+
+    def end_pause(self, number: int) -> None:
+        """End the pause of one caller; the collector runs again after the last."""
+        with self._lock:
+            if number == self._number:
+                self._callers -= 1
+                if not self._callers:
+                    self._resume_collector()
+            self._end_if_late()
+
+    def _end_if_late(self) -> None:
+        if self._callers and time.process_time() > self._until:
+            self._resume_collector()
+
+    def _resume_collector(self) -> None:
+        self._callers = 0
+        self._number += 1
+        gc.enable()
+
+
+PAUSE = CollectorPause()
+
+
+@contextmanager
+def pause_gc() -> Iterator[None]:
+    """Pause the collector within the block."""
+    number = PAUSE.pause_collector()
+    try:
+        yield
+    finally:
+        PAUSE.end_pause(number)
 
 
 class Collector:

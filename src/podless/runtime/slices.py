@@ -24,7 +24,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from greenlet import getcurrent, greenlet
 
 from podless.runtime.apierror import Timeout
-from podless.runtime.gcpause import PAUSE, pause_gc
+from podless.runtime.collector import PAUSE, pause_gc
 from podless.runtime.meter import ALLOWANCE, DEFAULT, TIMEOUT_TEXT
 
 R = TypeVar("R")

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.events import Batch, CacheEvent
-from podless.cache.fanout import Follower
+from podless.cache.events import Batch, CacheEvent, Follower
 from podless.cache.watchcache import WatchCache
 from podless.codec import gotext
 from podless.kinds import conversion, view

@@ -28,7 +28,7 @@ from podless.meta import field, selectors, validation
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.runtime import clock
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter as _clock
 from typing import Any
 
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.collector import pause_gc
 from podless.runtime.histogram import Histogram
 from podless.runtime.traces import trace_error
 from podless.store import keys
