@@ -11,7 +11,7 @@ from podless.runtime import meter, slices
 from podless.runtime.slices import SlicedWork
 from tests.admission.conftest import World
 
-LENGTH = 150  # of a list that an expression looks at as often as it has items
+LENGTH = 220  # of a list that an expression looks at as often as it has items
 SLICES = 20  # that one expression takes at the least, of a slice for each look at the clock
 LONG = "object.spec.tags.all(x, object.spec.tags.all(y, x != 'x' || y != 'y'))"
 TRUE = [{"name": "long", "expression": LONG}]
