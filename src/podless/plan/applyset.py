@@ -69,7 +69,7 @@ class ApplySetParent(NamedTuple):
     @property
     def identity(self) -> Identity:
         """The identity of the object."""
-        return Identity(self.resource.api_version, self.resource.kind, self.namespace, self.name)
+        return Identity.named(self.resource, self.namespace, self.name)
 
     @property
     def path(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from podless.apis import features
 from podless.plan.applyset import ApplySetParent
@@ -15,11 +16,10 @@ from podless.plan.planfile import index_revisions
 from podless.plan.prune import fetch_members, fetch_pruned, find_parent
 from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import BUILT_IN, find_builtin
-from podless.plan.result import UnreadPart
 from podless.plan.rules import fetch_policies, fetch_quotas, fetch_roles
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
-from podless.remote.resources import APIResource, parse_resources, version_path
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 _DEFINITIONS = find_builtin("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -28,7 +28,6 @@ _SECONDS = 30.0  # timeout of one answer
 _TRIES = 3
 _RECHECK_SECONDS = 5.0  # seconds; after reading for longer, the set's objects are checked for changes again
 _CHANGED = "it changed while podless read the API"
-_UNREAD = "it could not be read: {}"
 # pods and the kinds with pod templates
 _PODS = {
     "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
@@ -55,8 +54,7 @@ class RunningAPI(PlanSource):
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
         """Return the state that a set can touch. Raises CannotPlan if the API does not answer at all."""
-        agent = "podless-plan"
-        async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
+        async with RemoteCluster(self._access, "podless-plan", seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
             fetch = _BaselineReader(APIReader(cluster, _TRIES * self._seconds, say), items, options, namespace)
             baseline = await fetch.read_baseline()
@@ -74,61 +72,58 @@ class _BaselineReader:
         self.options = options
         self.namespace = namespace  # default for objects without one
         self.baseline = Baseline()
-        self._endpoints: dict[tuple[str, str], APIResource] = {}
+        self._discovery = reader.make_discovery("kinds of it are taken for not served")
+        self._endpoints: dict[tuple[str, str], APIResource] = {}  # by apiVersion and kind
         self._definitions: dict[str, Object] = {}  # by name
         self._read: set[str] = set()  # names of definitions that were requested
-        self._named: dict[tuple[APIResource, str], list[str]] = {}
-        self._began = 0.0
+        self._named: dict[tuple[APIResource, str], list[str]] = {}  # the set's objects, by resource and namespace
 
     async def read_baseline(self) -> Baseline:
-        baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
-        self._began = time.monotonic()
+        baseline, kinds, began = self.baseline, {item.identity.kind for item in self.items}, time.monotonic()
         await self._read_release()
         await self._read_identity()
         await self._discover_versions({item.identity.api_version for item in self.items})
         await self._find_redefined()
-        names_by_place = self._name_objects()
-        applyset = await self._find_applyset(names_by_place)
-        self._named = names_by_place
-        namespaces = sorted({namespace for _, namespace in names_by_place if namespace})
+        self._name_objects()
+        parent = await self._find_applyset()
+        namespaces = sorted({namespace for _, namespace in self._named if namespace})
+        of_set = self._named.get((NAMESPACES, ""), ())
         await asyncio.gather(
-            self._read_objects(names_by_place),
-            self._read_namespaces(
-                [name for name in namespaces if name not in names_by_place.get((NAMESPACES, ""), ())]
-            ),
+            self._read_objects(),
+            self._read_namespaces([name for name in namespaces if name not in of_set]),
             self._read_classes(kinds),
             fetch_policies(self.reader, baseline, self._find_endpoint, namespaces),
         )
         existing = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
         namespaces = [name for name in namespaces if name in existing]
-        acting = self.options.acting
-        if acting is not None:
-            await fetch_roles(self.reader, baseline, acting, namespaces)
+        if self.options.acting is not None:
+            await fetch_roles(self.reader, baseline, self.options.acting, namespaces)
         await asyncio.gather(
             fetch_quotas(self.reader, baseline, self._find_endpoint, namespaces),
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
-        if applyset is not None:
-            await fetch_members(self.reader, baseline, applyset, self._list_identities(names_by_place))
+        in_set = {
+            (resource.full_name, namespace, name)
+            for (resource, namespace), names in self._named.items()
+            for name in names
+        }
+        if parent is not None:
+            await fetch_members(self.reader, baseline, parent, in_set)
         if self.options.prune:
-            await fetch_pruned(
-                self.reader, baseline, self.options.prune, self._list_identities(names_by_place), namespaces
-            )
-        if applyset is not None or self.options.prune:
-            await asyncio.gather(
-                *(self._find_endpoint(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
-            )
+            await fetch_pruned(self.reader, baseline, self.options.prune, in_set, namespaces)
+        if parent is not None or self.options.prune:
+            read_kinds = {(obj["apiVersion"], obj["kind"]) for obj in baseline.objects}
+            await asyncio.gather(*(self._find_endpoint(*kind) for kind in read_kinds))
         baseline.objects = [*self._definitions.values(), *baseline.objects]
-        await self._look_again()
+        if time.monotonic() - began >= _RECHECK_SECONDS:
+            await self._look_again()
         baseline.missing += self.reader.missing
         baseline.notes += self.reader.notes
         baseline.requests = dict(self.reader.requests)
         return baseline
 
     async def _look_again(self) -> None:
-        """If reading took long, find the objects of the set that have changed since they were read."""
-        if time.monotonic() - self._began < _RECHECK_SECONDS:
-            return
+        """Find the objects of the set that have changed since they were read."""
         revisions = index_revisions(self.baseline.objects)
         absent = {identity.key for identity in self.baseline.absent}
 
@@ -136,14 +131,14 @@ class _BaselineReader:
             objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
             now = index_revisions(objects)
             for name in names if not faults else ():
-                identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+                identity = Identity.named(endpoint, namespace, name)
                 key = identity.key
                 if (key in revisions or key in absent) and now.get(key, "") != revisions.get(key, ""):
-                    self.reader.missing.append(UnreadPart(str(identity), _CHANGED, "the plan is for its earlier state"))
+                    self.reader.note_unread(str(identity), _CHANGED, "the plan is for its earlier state")
 
         await asyncio.gather(*(read_again(*collection, names) for collection, names in self._named.items() if names))
 
-    async def _find_applyset(self, named: dict[tuple[APIResource, str], list[str]]) -> ApplySetParent | None:
+    async def _find_applyset(self) -> ApplySetParent | None:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
@@ -151,7 +146,7 @@ class _BaselineReader:
         # the server in memory reports an unknown kind, and a missing namespace
         if parent is not None and (parent.namespace or not parent.resource.namespaced):
             place = self._use_stored_version(parent.resource), parent.namespace
-            named.setdefault(place, []).append(parent.name)
+            self._named.setdefault(place, []).append(parent.name)
         return parent
 
     async def _read_identity(self) -> None:
@@ -165,43 +160,26 @@ class _BaselineReader:
 
     async def _read_release(self) -> None:
         try:
-            version = await self.reader.read_document("/version", "get version")
+            version = await self.reader.read_document("/version", "get version") or {}
         except ReadFailed as error:
             raise CannotPlan(f"the API does not answer: {error}") from None
-        minor = "".join(sign for sign in str((version or {}).get("minor", "")) if sign.isdigit())
-        name = f"{(version or {}).get('major', '')}.{minor}"
+        minor = "".join(sign for sign in str(version.get("minor", "")) if sign.isdigit())
+        name = f"{version.get('major', '')}.{minor}"
         if name in features.NAMES:
             self.baseline.release = name
         elif minor and not self.options.kubernetes_version:
-            nearest = features.NAMES[-1] if int(minor) > features.LATEST else features.NAMES[0]
-            self.baseline.release = nearest
-            subject = f"Kubernetes {name} of the API"
-            self.baseline.missing.append(UnreadPart(subject, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
+            self.baseline.release = nearest = features.NAMES[-1 if int(minor) > features.LATEST else 0]
+            self.reader.note_unread(f"Kubernetes {name} of the API", f"podless speaks {features.NAMES[0]} to {nearest}")
 
     async def _discover_versions(self, api_versions: Iterable[str]) -> None:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
-
-        async def discover_version(api_version: str) -> None:
-            path = version_path(api_version)
-            try:
-                listed = await self.reader.read_document(path, "get discovery")
-            except ReadFailed as error:
-                self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
-                return
-            for resource in parse_resources(api_version, listed or {}):
-                self._endpoints.setdefault((api_version, resource.kind), resource)
-
-        await asyncio.gather(
-            *map(discover_version, sorted({*api_versions} - {version for version, _ in self._endpoints}))
-        )
-        needed = {(item.identity.api_version, item.identity.kind) for item in self.items}
-        await asyncio.gather(
-            *(
-                self.read_definition(endpoint)
-                for key, endpoint in self._endpoints.items()
-                if key in needed and key not in BUILT_IN
-            )
-        )
+        new = sorted({*api_versions} - {version for version, _ in self._endpoints})
+        for listed in await asyncio.gather(*map(self._discovery.list_version, new)):
+            for resource in listed:
+                self._endpoints.setdefault((resource.api_version, resource.kind), resource)
+        needed = {(item.identity.api_version, item.identity.kind) for item in self.items} - BUILT_IN.keys()
+        custom = [endpoint for key, endpoint in self._endpoints.items() if key in needed]
+        await asyncio.gather(*map(self.read_definition, custom))
 
     async def _find_redefined(self) -> None:
         """Find objects in versions that only the set's own definitions add; the API may have them in other versions."""
@@ -216,12 +194,11 @@ class _BaselineReader:
             name = defined.get((identity.group, identity.kind))
             if name is None or (identity.api_version, identity.kind) in self._endpoints:
                 continue
-            plural = name.partition(".")[0]
-            await self.read_definition(APIResource(identity.api_version, plural, identity.kind, True), new=True)
+            endpoint = APIResource(identity.api_version, name.partition(".")[0], identity.kind, True)
+            await self.read_definition(endpoint, new=True)
             if name in self._definitions:
                 namespaced = self._definitions[name]["spec"].get("scope") == "Namespaced"
-                endpoint = APIResource(identity.api_version, plural, identity.kind, namespaced)
-                self._endpoints[identity.api_version, identity.kind] = endpoint
+                self._endpoints[identity.api_version, identity.kind] = replace(endpoint, namespaced=namespaced)
 
     async def read_definition(self, endpoint: APIResource, *, new: bool = False) -> None:
         """Read the definition of a kind, once. new: it may be absent."""
@@ -229,19 +206,17 @@ class _BaselineReader:
         if name in self._read:
             return
         self._read.add(name)
+        definition, reason = None, "it is served by another API server"
         try:
             definition = await self.reader.get_object(_DEFINITIONS, "", name)
         except ReadFailed as error:
-            self.baseline.missing.append(UnreadPart(f"definition {name}", str(error), "its objects cannot be judged"))
-            return
-        if definition is None and new:
-            self.baseline.absent.append(Identity(_DEFINITIONS.api_version, _DEFINITIONS.kind, "", name))
-            return
-        if definition is None:
-            reason = "it is served by another API server"
-            self.baseline.missing.append(UnreadPart(f"definition {name}", reason, "its objects cannot be judged"))
-            return
-        self._definitions[name] = definition
+            reason, new = str(error), False
+        if definition is not None:
+            self._definitions[name] = definition
+        elif new:
+            self.baseline.absent.append(Identity.named(_DEFINITIONS, "", name))
+        else:
+            self.reader.note_unread(f"definition {name}", reason, "its objects cannot be judged")
 
     async def _find_endpoint(self, api_version: str, kind: str) -> APIResource | None:
         """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
@@ -252,78 +227,57 @@ class _BaselineReader:
             await self.read_definition(endpoint)
         return endpoint
 
-    def _name_objects(self) -> dict[tuple[APIResource, str], list[str]]:
-        """Return the names of the set's objects, by endpoint and namespace."""
-        named: dict[tuple[APIResource, str], list[str]] = {}
+    def _name_objects(self) -> None:
         for item in self.items:
             identity = item.identity
             endpoint = self._endpoints.get((identity.api_version, identity.kind))
+            namespace = identity.namespace or self.namespace
             if endpoint is None:
                 # the set defines this kind itself, but its namespace may exist
-                namespace = identity.namespace or self.namespace
-                named.setdefault((NAMESPACES, namespace), [])
+                self._named.setdefault((NAMESPACES, namespace), [])
                 continue
-            namespace = (identity.namespace or self.namespace) if endpoint.namespaced else ""
-            names = named.setdefault((self._use_stored_version(endpoint), namespace), [])
-            if identity.name:
-                names.append(identity.name)
-        return named
+            place = self._use_stored_version(endpoint), namespace if endpoint.namespaced else ""
+            self._named.setdefault(place, []).extend([identity.name] if identity.name else [])
 
     def _use_stored_version(self, endpoint: APIResource) -> APIResource:
         """Return the endpoint in the stored version of custom objects, so that reads need no conversion."""
         definition = self._definitions.get(endpoint.full_name)
-        if definition is None:
-            return endpoint
-        spec = definition["spec"]
-        for version in spec["versions"]:
+        for version in definition["spec"]["versions"] if definition is not None else ():
             if version.get("storage") and version.get("served"):
-                api_version = f"{spec['group']}/{version['name']}"
-                return APIResource(api_version, endpoint.plural, endpoint.kind, endpoint.namespaced)
+                return replace(endpoint, api_version=f"{endpoint.group}/{version['name']}")
         return endpoint
 
-    def _list_identities(self, named: dict[tuple[APIResource, str], list[str]]) -> set[tuple[str, str, str]]:
-        """Return resource, namespace and name of the set's objects."""
-        return {
-            (endpoint.full_name, namespace, name) for (endpoint, namespace), names in named.items() for name in names
-        }
-
-    async def _read_objects(self, named: dict[tuple[APIResource, str], list[str]]) -> None:
+    async def _read_objects(self) -> None:
         async def read_named(endpoint: APIResource, namespace: str, names: list[str]) -> None:
             if endpoint.plural == _DEFINITIONS.plural:
                 names = [name for name in names if name not in self._read]
             objects, absent, faults = await self.reader.read_named(endpoint, namespace, names)
             self.baseline.objects += objects
-            for name in absent:
-                self.baseline.absent.append(Identity(endpoint.api_version, endpoint.kind, namespace, name))
+            self.baseline.absent += [Identity.named(endpoint, namespace, name) for name in absent]
             for name, fault in faults.items():
-                self._note_unknown(endpoint, namespace, name, fault)
+                self._note_unknown(endpoint, namespace, name, f"it could not be read: {fault}")
 
-        await asyncio.gather(*(read_named(*collection, names) for collection, names in named.items() if names))
+        await asyncio.gather(*(read_named(*collection, names) for collection, names in self._named.items() if names))
 
     def _note_unknown(self, endpoint: APIResource, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""
-        self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(reason)
+        self.baseline.unknown[Identity.named(endpoint, namespace, name)] = reason
         for item in self.items:
-            identity = item.identity
-            within = (identity.namespace or self.namespace) if endpoint.namespaced else ""
-            if (identity.kind, within, identity.name) == (endpoint.kind, namespace, name):
-                placed = Identity(identity.api_version, identity.kind, within, name)
-                self.baseline.unknown[placed] = _UNREAD.format(reason)
+            within = (item.identity.namespace or self.namespace) if endpoint.namespaced else ""
+            placed = item.identity._replace(namespace=within)
+            if placed[1:] == (endpoint.kind, namespace, name):
+                self.baseline.unknown[placed] = reason
 
     async def _read_namespaces(self, names: Sequence[str]) -> None:
         objects, absent, faults = await self.reader.read_named(NAMESPACES, "", names)
         self.baseline.objects += objects
-        self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
+        self.baseline.absent += [Identity.named(NAMESPACES, "", name) for name in absent]
         for name, fault in faults.items():
             # unknown whether it exists; the plan assumes that it does
-            self.baseline.missing.append(
-                UnreadPart(f"namespace {name}", fault, "it is taken for there, without labels")
-            )
+            self.reader.note_unread(f"namespace {name}", fault, "it is taken for there, without labels")
             metadata = {"name": name, "uid": f"unread-{name}", "creationTimestamp": "1970-01-01T00:00:00Z"}
-            status = {"phase": "Active"}
-            self.baseline.objects.append(
-                {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": status}
-            )
+            head = {"apiVersion": "v1", "kind": "Namespace"}
+            self.baseline.objects.append({**head, "metadata": metadata, "status": {"phase": "Active"}})
 
     async def _read_classes(self, kinds: set[str]) -> None:
         """Read classes and other cluster-scoped objects that limit or complete objects of the set's kinds."""
@@ -331,8 +285,7 @@ class _BaselineReader:
         if any(_has_address(item.obj) for item in self.items if item.identity.kind == "Service"):
             resources.append(_SERVICES)
         effect = "defaults and errors that come of it are not in the plan"
-        listed = await asyncio.gather(*(self.reader.try_list(resource, effect=effect) for resource in resources))
-        for objects in listed:
+        for objects in await asyncio.gather(*(self.reader.try_list(resource, effect=effect) for resource in resources)):
             self.baseline.objects += objects
 
     async def _read_accounts(self, namespace: str) -> None:
@@ -345,9 +298,6 @@ def _has_address(obj: Object) -> bool:
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         return False
-    address = spec.get("clusterIP")
     ports = spec.get("ports")
-    has_port = (
-        any(isinstance(port, dict) and port.get("nodePort") for port in ports) if isinstance(ports, list) else False
-    )
-    return bool(address and address != "None") or has_port
+    has_port = isinstance(ports, list) and any(isinstance(port, dict) and port.get("nodePort") for port in ports)
+    return has_port or spec.get("clusterIP") not in (None, "", "None")

@@ -14,6 +14,7 @@ from podless.codec.documents import Document, split_documents
 from podless.codec.positions import Position
 from podless.meta.field import At, Path, parse_path
 from podless.plan.options import AS_GIVEN, FLUX, HELM, KUBECTL
+from podless.remote.resources import APIResource
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
@@ -54,6 +55,11 @@ class Identity(NamedTuple):
         stated = metadata if isinstance(metadata, dict) else {}
         namespace, name = (str(stated.get(field) or "") for field in ("namespace", "name"))
         return cls(str(obj.get("apiVersion")), str(obj.get("kind")), namespace, name)
+
+    @classmethod
+    def named(cls, resource: APIResource, namespace: str, name: str) -> Identity:
+        """Return the identity of an object of a resource."""
+        return cls(resource.api_version, resource.kind, namespace, name)
 
     @property
     def group(self) -> str:

@@ -53,7 +53,7 @@ class CannotPrune(Exception):
     def __init__(self, endpoint: APIResource, namespace: str, refused: Refused) -> None:
         scope = "namespaced" if endpoint.namespaced else "nonNamespaced"
         super().__init__(f"error pruning {scope} object {endpoint.gvk}: {refused}")
-        self.identity = Identity(endpoint.api_version, endpoint.kind, namespace, "")
+        self.identity = Identity.named(endpoint, namespace, "")
         self.code = refused.code
 
 

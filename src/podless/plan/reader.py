@@ -65,6 +65,10 @@ class APIReader:
             raise ReadFailed("the answer is none of a Kubernetes API")
         return document
 
+    def note_unread(self, what: str, why: object, effect: str = "") -> None:
+        """Record something that could not be read, and the effect on the plan."""
+        self.missing.append(UnreadPart(what, str(why), effect))
+
     def make_discovery(self, effect: str) -> Discovery:
         """Return the discovery documents of the API. effect: on the plan, if one cannot be read."""
 
@@ -72,7 +76,7 @@ class APIReader:
             try:
                 return await self.read_document(path, "get discovery") or {}
             except ReadFailed as error:
-                self.missing.append(UnreadPart(path, str(error), effect))
+                self.note_unread(path, error, effect)
                 return {}
 
         return Discovery(get)
@@ -109,10 +113,8 @@ class APIReader:
                 token = refused.next_token if isinstance(refused, Refused) else ""
                 if not token:
                     raise
-                in_namespace = f" in namespace {namespace}" if namespace else ""
-                self.notes.append(
-                    f"{endpoint.full_name}{in_namespace} changed while podless read them: two states are mixed"
-                )
+                name = name_collection(endpoint, namespace)
+                self.notes.append(f"{name} changed while podless read them: two states are mixed")
                 continue
             if page is None:
                 return objects or None
@@ -130,8 +132,7 @@ class APIReader:
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except ReadFailed as error:
-            in_namespace = f" in namespace {namespace}" if namespace else ""
-            self.missing.append(UnreadPart(f"{endpoint.full_name}{in_namespace}", str(error), effect))
+            self.note_unread(name_collection(endpoint, namespace), error, effect)
             return []
 
     async def try_lists(
@@ -183,6 +184,11 @@ class APIReader:
         await asyncio.gather(*map(read_one, unread))
         absent = [name for name in wanted_names if name not in objects and name not in faults]
         return [*objects.values()], absent, faults
+
+
+def name_collection(resource: APIResource, namespace: str) -> str:
+    """Return the name of a collection for messages. namespace: "" for all."""
+    return f"{resource.full_name} in namespace {namespace}" if namespace else resource.full_name
 
 
 def format_selector(selector: Object) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from podless.plan.baseline import Baseline
 from podless.plan.prune import FindEndpoint
-from podless.plan.reader import APIReader, ReadFailed, format_selector
+from podless.plan.reader import APIReader, ReadFailed, format_selector, name_collection
 from podless.plan.requests import ActingUser, find_builtin
-from podless.plan.result import UnreadPart
 from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
@@ -63,7 +62,7 @@ async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object
             if listed is not None:
                 return listed
         except ReadFailed as error:
-            reader.missing.append(UnreadPart(endpoint.full_name, str(error), _NO_POLICY))
+            reader.note_unread(endpoint.full_name, error, _NO_POLICY)
             return []
     return []
 
@@ -83,9 +82,7 @@ async def _read_params(
             objects, _, faults = await reader.read_named(endpoint, namespace, [str(reference["name"])])
             params += objects
             for name, fault in faults.items():
-                reader.missing.append(
-                    UnreadPart(f"{endpoint.full_name} {name}", fault, "its policy is without parameters")
-                )
+                reader.note_unread(f"{endpoint.full_name} {name}", fault, "its policy is without parameters")
         else:
             labels = format_selector(reference.get("selector") or {})
             params += await reader.try_list(endpoint, namespace, labels, effect="its policy is without parameters")
@@ -152,8 +149,7 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
         try:
             listed = await reader.list_objects(endpoint, namespace)
         except ReadFailed as error:
-            in_namespace = f" in namespace {namespace}" if namespace else ""
-            reader.missing.append(UnreadPart(f"{endpoint.full_name}{in_namespace}", str(error), _ALLOWED))
+            reader.note_unread(name_collection(endpoint, namespace), error, _ALLOWED)
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:
