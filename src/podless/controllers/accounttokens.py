@@ -80,9 +80,8 @@ class AccountTokens(Controller):
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         uid_in_secret = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and uid_in_secret in (None, "", uid):
-            await amend_object(
-                self.api, SECRETS, key, partial(self._fill_secret, BoundObject(account.name, uid)), hooks=False
-            )
+            fill = partial(self._fill_secret, BoundObject(account.name, uid))
+            await amend_object(self.api, SECRETS, key, fill, hooks=False)
         elif self._collect:
             await delete_all(self.api, SECRETS, [entry])
 

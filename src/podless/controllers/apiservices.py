@@ -130,9 +130,8 @@ class APIServiceRegistration(KindController):
         announced = {}
         for key in sorted(self._client_services):
             spec = self._client_services[key].decode()["spec"]
-            announcement = AnnouncedVersion(
-                spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None
-            )
+            priorities = spec["groupPriorityMinimum"], spec["versionPriority"]
+            announcement = AnnouncedVersion(*priorities, remote=spec.get("service") is not None)
             announced[spec.get("group", ""), spec.get("version", "")] = announcement
         self.api.registry.set_announced(announced)
 

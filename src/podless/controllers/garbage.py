@@ -16,7 +16,7 @@ import orjson
 
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend_object, own_version
+from podless.controllers.write import amend_object, drop_finalizer, own_version, set_or_drop
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
@@ -81,10 +81,6 @@ class OwnerGraph:
                     if not dependents:
                         del self._dependents[owner[:3]]
         return former
-
-    def remove_object(self, key: str) -> tuple[GraphOwner, ...]:
-        """Remove an object that was deleted or has no owners. Returns its former owners."""
-        return self.put_owners(key, ())
 
     def __contains__(self, key: str) -> bool:
         """Return whether an object has owners."""
@@ -206,17 +202,15 @@ class GarbageCollector(Controller):
         before = self._graph.list_owners(key)
         if _REFERENCES in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put_owners(
-                key, [GraphOwner.read_reference(ref) for batch in each_part(references) for ref in batch]
-            )
+            owners = [GraphOwner.read_reference(ref) for batch in each_part(references) for ref in batch]
+            self._graph.put_owners(key, owners)
             self._queue_object(key)
         elif before:
-            self._graph.remove_object(key)
+            self._graph.put_owners(key, ())
         if before:
             blocking = {owner.uid for owner in each(self._graph.list_owners(key)) if owner.blocks}
-            self._queue_waiting_owners(
-                key, [owner for owner in each(before) if owner.blocks and owner.uid not in blocking]
-            )
+            released = [owner for owner in each(before) if owner.blocks and owner.uid not in blocking]
+            self._queue_waiting_owners(key, released)
         if _DELETION in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
 
@@ -229,7 +223,7 @@ class GarbageCollector(Controller):
                 self._queue_object(kind.key(keys.namespace_of(key), owner.name))
 
     def _handle_delete(self, key: str) -> None:
-        self._queue_waiting_owners(key, self._graph.remove_object(key))
+        self._queue_waiting_owners(key, self._graph.put_owners(key, ()))
         namespace, kind = keys.namespace_of(key), self._find_kind_of_key(key)
         if kind is None:
             return
@@ -317,9 +311,8 @@ class GarbageCollector(Controller):
         policy = ""
         if _WAITING in states.values() and dependents:
             policy = "Foreground"
-            if [key for key in dependents if await self._waits_for_dependents(key)] and any(
-                map(_blocks_owner, references)
-            ):
+            is_waiting = [key for key in dependents if await self._waits_for_dependents(key)]
+            if is_waiting and any(map(_blocks_owner, references)):
                 await amend_object(self.api, kind, entry.key, _unblock_owners)
                 self.queue.add(entry.key)  # examine it again in its new state
                 return
@@ -352,10 +345,7 @@ class GarbageCollector(Controller):
         def drop_references(obj: Object) -> Object:
             metadata = obj["metadata"]
             remaining = [ref for ref in metadata.get("ownerReferences") or [] if ref["uid"] not in uids]
-            if remaining:
-                metadata["ownerReferences"] = remaining
-            else:
-                metadata.pop("ownerReferences", None)
+            set_or_drop(metadata, "ownerReferences", remaining)
             return obj
 
         kind = self._find_kind_of_key(key)
@@ -365,16 +355,12 @@ class GarbageCollector(Controller):
     async def _remove_finalizer(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Remove our finalizer, and the object if no other finalizer holds it."""
 
-        def drop_finalizer(obj: Object) -> Object | None:
-            metadata = obj["metadata"]
-            remaining = [name for name in metadata.get("finalizers") or [] if name != finalizer]
-            if remaining:
-                metadata["finalizers"] = remaining
-            else:
-                metadata.pop("finalizers", None)
-            return obj if kind.strategy.awaits_finalizers(obj) or "deletionTimestamp" not in metadata else None
+        def release_object(obj: Object) -> Object | None:
+            drop_finalizer(obj, finalizer)
+            is_kept = kind.strategy.awaits_finalizers(obj) or "deletionTimestamp" not in obj["metadata"]
+            return obj if is_kept else None
 
-        await amend_object(self.api, kind, entry.key, drop_finalizer)
+        await amend_object(self.api, kind, entry.key, release_object)
 
     def _find_kind_of_key(self, key: str) -> Kind | None:
         """Return the kind of a stored object, None if it is not served or if the key is not that of an object."""

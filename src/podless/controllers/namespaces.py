@@ -15,7 +15,14 @@ from podless.apis.core.group import CONFIG_MAPS, NAMESPACES, PODS, SERVICE_ACCOU
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler
 from podless.controllers.controller import KindController, Leave
-from podless.controllers.write import amend_object, delete_all, make_object, report_status, with_conditions
+from podless.controllers.write import (
+    amend_object,
+    delete_all,
+    make_object,
+    report_status,
+    set_or_drop,
+    with_conditions,
+)
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -155,10 +162,7 @@ def _remove_finalizer(obj: Object) -> Object | None:
     remaining, spec = [name for name in _finalizers_of(obj) if name != _FINALIZER], obj.setdefault("spec", {})
     if not remaining and not obj["metadata"].get("finalizers"):
         return None
-    if remaining:
-        spec["finalizers"] = remaining
-    else:
-        spec.pop("finalizers", None)
+    set_or_drop(spec, "finalizers", remaining)
     return obj
 
 
@@ -176,9 +180,8 @@ ACCOUNT = NamespaceContent(SERVICE_ACCOUNTS, "default", {}, {})
 
 def make_certificates(authority: str) -> NamespaceContent:
     """Return the config map with the server's CA certificate."""
-    return NamespaceContent(
-        CONFIG_MAPS, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_DESCRIPTION: _CERTIFICATES}
-    )
+    fields, annotations = {"data": {"ca.crt": authority}}, {_DESCRIPTION: _CERTIFICATES}
+    return NamespaceContent(CONFIG_MAPS, "kube-root-ca.crt", fields, annotations)
 
 
 class NamespaceContents(KindController):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podless.admission import CombinedCommit
 from podless.auth.user import SERVER
@@ -41,10 +41,8 @@ class ConstantObject(NamedTuple):
 
     def make_new(self) -> StoredValue:
         """Return the object with a new uid and time. Their lengths are equal, so the offset stays valid."""
-        data = self.stored.data.replace(self.uid, objectmeta.make_uid().encode()).replace(
-            self.time, clock.now().encode()
-        )
-        return StoredValue(data, self.stored.offset)
+        data = self.stored.data.replace(self.uid, objectmeta.make_uid().encode())
+        return StoredValue(data.replace(self.time, clock.now().encode()), self.stored.offset)
 
 
 async def make_object(
@@ -67,9 +65,8 @@ async def make_object(
         if reporter is not None:
             completed["metadata"]["managedFields"].insert(0, reporter)
         if constant and constant == clock.now():  # only if all times in the object are this one
-            constants[key] = ConstantObject(
-                view.encode_object(kind, completed), completed["metadata"]["uid"].encode(), constant.encode()
-            )
+            uid = completed["metadata"]["uid"].encode()
+            constants[key] = ConstantObject(view.encode_object(kind, completed), uid, constant.encode())
         await storage.store_new(api, kind, key, completed)
 
 
@@ -199,10 +196,18 @@ def with_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[O
 
 
 def drop_finalizer(obj: Object, finalizer: str) -> Object | None:
-    """Return an object without a finalizer; None if no other one holds it."""
+    """Remove a finalizer of an object. Returns the object; None if no other finalizer holds it."""
     remaining = [name for name in obj["metadata"].get("finalizers") or [] if name != finalizer]
-    obj["metadata"]["finalizers"] = remaining
+    set_or_drop(obj["metadata"], "finalizers", remaining)
     return obj if remaining else None
+
+
+def set_or_drop(metadata: Object, name: str, items: list[Any]) -> None:
+    """Set a field that has a place in the order of fields already, or remove it if it is to have no items."""
+    if items:
+        metadata[name] = items
+    else:
+        metadata.pop(name, None)
 
 
 def own_version(kind: Kind, entry: Entry) -> Version:

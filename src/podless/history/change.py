@@ -35,9 +35,8 @@ def make_history_kind() -> Kind:
     from podless.kinds.compile import compile_kind  # a slow import that commands do not need
 
     definition = serializer.decode_yaml(Path(__file__).with_name("change.yaml").read_bytes())
-    return replace(
-        compile_kind(definition, serializer.encode_json(definition)), verbs=("get", "list", "watch"), hashed=False
-    )
+    kind = compile_kind(definition, serializer.encode_json(definition))
+    return replace(kind, verbs=("get", "list", "watch"), hashed=False)
 
 
 class ChangedObject(NamedTuple):
@@ -147,9 +146,8 @@ def _show_value(name: str, value: Any) -> dict[str, Any]:
 
 def summarize_fields(fields: list[Object]) -> str:
     """Return the paths of the fields that differ in one line, without the generation, which follows from the others."""
-    paths = [field["path"] for field in fields if field["path"] != "metadata.generation"] or [
-        field["path"] for field in fields
-    ]
+    paths = [field["path"] for field in fields]
+    paths = [path for path in paths if path != "metadata.generation"] or paths
     suffix = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
     return ", ".join(paths[:_PATHS_SHOWN]) + suffix
 

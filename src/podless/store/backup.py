@@ -149,9 +149,8 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     stays if the backup has none. say: called with the progress, as a text.
     """
     await mark_restoring(store)
-    await store.advance_revision(
-        max(revision, await store.read_revision()), lambda now: say(f"skipped revisions up to {now} of {revision}")
-    )
+    newest = max(revision, await store.read_revision())
+    await store.advance_revision(newest, lambda now: say(f"skipped revisions up to {now} of {revision}"))
     present, written = await _read_revisions(store), 0
     for batch in _group_operations(read_records(lines)):
         await _commit_batch(store, [item._replace(expect=present.pop(item.key, 0)) for item in batch])

@@ -94,9 +94,7 @@ class EtcdChangeLog(ChangeLog):
         if resource not in ("", "/"):
             is_bounded = self._bounds.bounds_of(resource) is not None
         else:
-            is_bounded = self._bounds.default is not None and all(
-                keep is not None for keep in self._bounds.by_prefix.values()
-            )
+            is_bounded = None not in (self._bounds.default, *self._bounds.by_prefix.values())
         return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if is_bounded else self._compacted()
 
     async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:

@@ -262,12 +262,11 @@ class EtcdClient:
 
     def _leave_member(self, member: int, reason: str) -> None:
         """Log the error of a member, and switch to another one unless that has happened already."""
+        servers = self._settings.servers
         if not self._failed:
-            log.error(
-                "etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], reason
-            )
+            log.error("etcd: %s: %s; trying again", servers[member % len(servers)], reason)
         self._failed = reason
-        if member == self._member and len(self._settings.servers) > 1:
+        if member == self._member and len(servers) > 1:
             self._switch_member(member + 1)
 
     async def watch_keys(self, create: Any, take: Callable[[Any], bool]) -> None:

@@ -156,9 +156,8 @@ class EtcdFollower:
             self.revision = await self._current()
         except StoreError:
             return False
-        log.warning(
-            "etcd: changes were compacted before they were read: reading all objects again at %d", self.revision
-        )
+        text = "etcd: changes were compacted before they were read: reading all objects again at %d"
+        log.warning(text, self.revision)
         if self._lost is not None:
             self._lost(self.revision)
         return True
@@ -168,12 +167,10 @@ class EtcdFollower:
         changes = [read_change(self._layout, event) for event in events]
         if any(change.key == MOVED for change in changes):
             raise HistoryGone(revision)
-        delivered = [
-            change for change in changes if change.key.startswith(self._prefix) and not change.key.startswith(FENCES)
-        ]
-        self.revision = revision
+        self.revision, prefix = revision, self._prefix
+        changes = [each for each in changes if each.key.startswith(prefix) and not each.key.startswith(FENCES)]
         try:
-            self._deliver(delivered, revision)
+            self._deliver(changes, revision)
         except Exception as error:
             log.error("etcd: a watch handler failed at revision %d: %s", revision, trace_error(error))
         return False

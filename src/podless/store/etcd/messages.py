@@ -23,6 +23,7 @@ _SCALARS = {
     "enum": FieldDescriptorProto.TYPE_INT32,  # has the same wire format
     "bool": FieldDescriptorProto.TYPE_BOOL,
 }
+_LABELS = FieldDescriptorProto.LABEL_OPTIONAL, FieldDescriptorProto.LABEL_REPEATED
 _MESSAGES = read_blocks(Path(__file__).with_name("etcd.messages"))
 
 
@@ -31,10 +32,7 @@ def _describe_file() -> FileDescriptorProto:
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
         for name_of_field, of, number in fields:
-            field_label = (
-                FieldDescriptorProto.LABEL_REPEATED if of.endswith("*") else FieldDescriptorProto.LABEL_OPTIONAL
-            )
-            field = message.field.add(name=name_of_field, number=int(number), label=field_label)
+            field = message.field.add(name=name_of_field, number=int(number), label=_LABELS[of.endswith("*")])
             name_of_type = of.rstrip("*")
             if name_of_type in _SCALARS:
                 field.type = _SCALARS[name_of_type]

@@ -79,9 +79,8 @@ class OrderedCommits:
 
     async def _check_expected(self, operations: Sequence[Operation]) -> None:
         """Raise RevisionConflict for the first key that is not at its expected revision."""
-        for expected, current in zip(
-            operations, await asyncio.gather(*(self._read(operation.key) for operation in operations)), strict=True
-        ):
+        records = await asyncio.gather(*(self._read(operation.key) for operation in operations))
+        for expected, current in zip(operations, records, strict=True):
             actual = current.revision if current is not None else 0
             if actual != expected.expect or (expected.stored is None and not expected.expect):
                 raise RevisionConflict(expected.key, current)

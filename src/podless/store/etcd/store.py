@@ -94,9 +94,14 @@ class EtcdStore(Store):
         self._logs, self._needs_log = logs, needs_log
         self.changelog: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps_any:
-            read_compacted, read, leased = lambda: self._compacted, self._read_record, self._leases.has_expiry
             self.changelog = EtcdChangeLog(
-                self._client, self._layout, bounds, authors=authors, compacted=read_compacted, read=read, leased=leased
+                self._client,
+                self._layout,
+                bounds,
+                authors=authors,
+                compacted=lambda: self._compacted,
+                read=self._read_record,
+                leased=self._leases.has_expiry,
             )
 
     @property
@@ -459,9 +464,7 @@ async def commit_chain(
     revisions = [await commit(commits[0])]
     for operations in commits[1:]:
         last = revisions[-1]
-        following = [
-            operation._replace(expect=last) if operation.expect == FOLLOWING else operation for operation in operations
-        ]
+        following = [item._replace(expect=last) if item.expect == FOLLOWING else item for item in operations]
         try:
             revisions.append(await commit(following))
         except StoreError:

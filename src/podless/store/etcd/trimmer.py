@@ -57,10 +57,9 @@ def read_horizons(kv: Any) -> Horizons:
     """Return the stored horizons. Raises StoreError."""
     try:
         stored = orjson.loads(kv.value)
-        own_horizons = {str(prefix): int(revision) for prefix, revision in stored["own"].items()}
-        return Horizons(
-            max(int(stored["all"]), kv.create_revision), own_horizons, int(stored["since"]), int(stored["looked"])
-        )
+        default, own = max(int(stored["all"]), kv.create_revision), stored["own"].items()
+        by_prefix = {str(prefix): int(revision) for prefix, revision in own}
+        return Horizons(default, by_prefix, int(stored["since"]), int(stored["looked"]))
     except (ValueError, TypeError, LookupError, AttributeError):
         raise StoreError(f"etcd: {kv.key!r} is damaged") from None
 
@@ -142,10 +141,9 @@ class LogTrimmer:
                 return
         deleted: list[bytes] = []
         for offset in range(0, len(entries), _PAGE):
-            page = entries[offset : offset + _PAGE]
-            deleted += [
-                item.entry_key for item in page if item.revision <= self.horizons.horizon_of(keys.prefix_of(item.key))
-            ]
+            for item in entries[offset : offset + _PAGE]:
+                if item.revision <= self.horizons.horizon_of(keys.prefix_of(item.key)):
+                    deleted.append(item.entry_key)
             await asyncio.sleep(0)
         for offset in range(0, len(deleted), _TXN_DELETES):
             deletes = b"".join(map(delete_key, deleted[offset : offset + _TXN_DELETES]))
