@@ -35,6 +35,11 @@ class Keep:
     count: int = 10_000
 
 
+def is_exceeded(keep: Keep, count: int, size: int, age: float) -> bool:
+    """Return whether some changes exceed bounds. size: their bytes. age: of the oldest one, in milliseconds."""
+    return count > keep.count or size > keep.size or age > keep.age * 1000
+
+
 LOG_BOUNDS = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history log
 
 
@@ -87,6 +92,13 @@ class HistoryBounds:
     def keeps_any(self) -> bool:
         """Whether anything is kept."""
         return self.default is not None or any(keep is not None for keep in self.by_prefix.values())
+
+    def keeps(self, prefix: str) -> bool:
+        """Return whether history is kept of all resources that have keys under a prefix."""
+        resource = keys.prefix_of(prefix)
+        if resource in ("", "/"):
+            return None not in (self.default, *self.by_prefix.values())
+        return self.bounds_of(resource) is not None
 
     def bounds_of(self, prefix: str) -> Keep | None:
         """Return the bounds of a resource. The server's own keys have no history."""

@@ -90,12 +90,8 @@ class EtcdChangeLog(ChangeLog):
             await self.trimmer.create_log()
 
     def read_horizon(self, prefix: str) -> int:
-        resource = keys.prefix_of(prefix)
-        if resource not in ("", "/"):
-            is_bounded = self._bounds.bounds_of(resource) is not None
-        else:
-            is_bounded = None not in (self._bounds.default, *self._bounds.by_prefix.values())
-        return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if is_bounded else self._compacted()
+        compacted, horizon = self._compacted(), self.trimmer.horizons.horizon_of(keys.prefix_of(prefix))
+        return min(compacted, horizon) if self._bounds.keeps(prefix) else compacted
 
     async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         scanned = [item async for item in scan_entries(self._client, self._layout, *self._layout.of_key(key))]

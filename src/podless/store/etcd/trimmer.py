@@ -19,7 +19,7 @@ from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.entry import EntryLayout, FoundEntry
 from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key
-from podless.store.history import HistoryBounds, Keep
+from podless.store.history import HistoryBounds, Keep, is_exceeded
 
 log = logging.getLogger("podless")
 
@@ -184,12 +184,7 @@ def _find_last(
     matching = [entry for entry in entries if applies(entry)]
     rows, size, last = len(matching), sum(oldest.name.size for oldest in matching), None
     for oldest in matching:
-        if (
-            keep is not None
-            and rows <= keep.count
-            and size <= keep.size
-            and now - oldest.name.written_at <= keep.age * 1000
-        ):
+        if keep is not None and not is_exceeded(keep, rows, size, now - oldest.name.written_at):
             break
         rows, size, last = rows - 1, size - oldest.name.size, oldest
     return last

@@ -20,7 +20,7 @@ from operator import itemgetter
 from podless.runtime.dataclass import dataclass
 from podless.store import keys
 from podless.store.contract import StoreError
-from podless.store.history import HistoryBounds, Keep, pack_value, unpack_value
+from podless.store.history import HistoryBounds, is_exceeded, pack_value, unpack_value
 from podless.store.sqlite.logrows import Row
 
 SCHEMA = """
@@ -90,12 +90,8 @@ class PackedHistory:
     def _check_kept(self) -> None:
         """Raise StoreError if a resource would lose its past because an option was left out."""
         by_prefix = self._bounds.by_prefix
-        lost = [
-            resource
-            for resource in self._resources.values()
-            if resource.rows and resource.prefix not in by_prefix and self._bounds.default is None
-        ]
-        if lost:
+        lost = [each for each in self._resources.values() if each.rows and each.prefix not in by_prefix]
+        if lost and self._bounds.default is None:
             names = sorted(".".join(filter(None, keys.resource_of(emptied.prefix)[::-1])) for emptied in lost)
             suffix = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise StoreError(
@@ -112,9 +108,8 @@ class PackedHistory:
         self._names.clear()
 
     def _add_resource(self, database: sqlite3.Connection, prefix: str, horizon: int) -> PastResource:
-        number = database.execute(
-            "INSERT INTO resources (prefix, horizon, rows, size) VALUES (?, ?, 0, 0)", (prefix, horizon)
-        ).lastrowid
+        statement = "INSERT INTO resources (prefix, horizon, rows, size) VALUES (?, ?, 0, 0)"
+        number = database.execute(statement, (prefix, horizon)).lastrowid
         resource = self._resources[prefix] = PastResource(int(number or 0), prefix, horizon)
         return resource
 
@@ -132,15 +127,15 @@ class PackedHistory:
 
         compacted: the start of the window, which is the result if nothing is kept beyond it.
         """
-        resource = keys.prefix_of(prefix)
-        if resource not in ("", "/"):
-            if self._bounds.bounds_of(resource) is None and not self._idle:
-                return compacted
-            packed = self._resources.get(resource) or self._resources.get(keys.ALL)
-            return min(compacted, packed.horizon) if packed is not None else compacted
-        if keys.ALL not in self._resources or any(keep is None for keep in self._bounds.by_prefix.values()):
+        if not self._idle and not self._bounds.keeps(prefix):
             return compacted
-        return min(compacted, max((entry.horizon for entry in self._resources.values()), default=compacted))
+        resource, common = keys.prefix_of(prefix), self._resources.get(keys.ALL)
+        if resource not in ("", "/"):
+            packed = self._resources.get(resource) or common
+            return min(compacted, packed.horizon) if packed is not None else compacted
+        if common is None:
+            return compacted
+        return min(compacted, max(entry.horizon for entry in self._resources.values()))
 
     @property
     def active_resources(self) -> Collection[PastResource]:
@@ -225,7 +220,8 @@ class PackedHistory:
                 return past, self._step_end(database, past) if self._read_oldest(database, past) else _DROP
             keep = self._bounds.by_prefix.get(past.prefix)
             if keep is not None and not full:
-                if self._is_over(keep, past.rows, past.size, now, self._read_oldest(database, past)):
+                first = self._read_oldest(database, past)
+                if first is not None and is_exceeded(keep, past.rows, past.size, now - first[1]):
                     return past, self._step_end(database, past)
             elif past.rows:
                 common.append(past)
@@ -234,10 +230,8 @@ class PackedHistory:
             return None
         oldest.sort(key=lambda pair: pair[0])
         first, past = oldest[0]
-        rows, size = sum(past.rows for past in common), sum(past.size for past in common)
-        if not full and (
-            self._bounds.default is None or not self._is_over(self._bounds.default, rows, size, now, first)
-        ):
+        rows, size, keep = sum(past.rows for past in common), sum(past.size for past in common), self._bounds.default
+        if not full and (keep is None or not is_exceeded(keep, rows, size, now - first[1])):
             return None
         end = self._step_end(database, past)
         # take turns: the resource with the oldest row goes first, up to the oldest row of the next one, but at least
@@ -245,11 +239,6 @@ class PackedHistory:
         if len(oldest) > 1:
             end = max(min(end, oldest[1][0][0]), first[0])
         return past, end
-
-    def _is_over(self, keep: Keep, rows: int, size: int, now: int, oldest: tuple[int, int] | None) -> bool:
-        if oldest is None:
-            return False
-        return rows > keep.count or size > keep.size or now - oldest[1] > keep.age * 1000
 
     def skip_to(self, database: sqlite3.Connection, revision: int) -> None:
         """Move all horizons to a revision, because states that left the window before it were not packed."""
@@ -304,9 +293,8 @@ class PackedHistory:
         else:
             first = last[1] or last[0]
         condition = "FROM past WHERE name = ? AND revision < ?"
-        deleted, size = database.execute(
-            f"SELECT count(*), total(coalesce(length(value), 0)) {condition}", (name, first)
-        ).fetchone()
+        count = f"SELECT count(*), total(coalesce(length(value), 0)) {condition}"
+        deleted, size = database.execute(count, (name, first)).fetchone()
         if deleted:
             database.execute(f"DELETE {condition}", (name, first))
             if not database.execute("SELECT 1 FROM past WHERE name = ? LIMIT 1", (name,)).fetchone():
