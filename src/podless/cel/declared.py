@@ -49,7 +49,7 @@ class Declared(FieldTypes):
 
     def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType", with_floats: bool = False) -> None:
         self._name = name
-        self.root = _Declarer(with_floats).declare(schema, resource, name)
+        self.root = _declare(schema, resource, name, with_floats)
 
     def find_struct(self, struct: str) -> Decl | None:
         """Return the declaration of a struct type, None if the schema does not have it."""
@@ -68,74 +68,6 @@ class Declared(FieldTypes):
         return None if field is None else field.type
 
 
-class _Declarer:
-    """Declares the parts of a schema, at the first use of each."""
-
-    __slots__ = ("with_floats",)
-
-    def __init__(self, with_floats: bool) -> None:
-        self.with_floats = with_floats
-
-    def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
-        """Return the declaration of a schema; None if expressions cannot use the value."""
-        if schema.get("x-kubernetes-int-or-string"):
-            longest = schema.get("maxLength") if has("CELIntOrStringLengths") else None
-            max_items = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
-            return Decl(self, "dyn", types.DYN, schema, 1, max_items)
-        if resource:
-            schema = with_metadata(schema)
-        kind = schema.get("type")
-        if kind == "array":
-            return self._declare_list(schema, name)
-        if kind == "object":
-            return self._declare_object(schema, name)
-        if kind == "string":
-            return self._declare_text(schema)
-        if kind in _SCALARS:
-            word, type_, min_bytes = _SCALARS[kind]
-            return Decl(self, word, type_, schema, min_bytes, 0)
-        return None
-
-    def _declare_list(self, schema: Schema, name: str) -> Decl | None:
-        items = schema.get("items")
-        if not isinstance(items, dict):
-            return None
-        item_decl = self.declare(items, bool(items.get("x-kubernetes-embedded-resource")), f"{name}.{_ITEMS}")
-        if item_decl is None:
-            return None
-        limit = schema.get("maxItems")
-        max_items = (MAX_REQUEST - 2) // (item_decl.min_bytes + 1) if limit is None else max(limit, 0)
-        decl = Decl(self, "list", types.list_of(item_decl.type), schema, 2, max_items)
-        decl.items = item_decl
-        return decl
-
-    def _declare_object(self, schema: Schema, name: str) -> Decl | None:
-        values = schema.get("additionalProperties")
-        if isinstance(values, dict):
-            value_decl = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.{_VALUES}")
-            if value_decl is None:
-                return None
-            limit = schema.get("maxProperties")
-            max_items = (MAX_REQUEST - 2) // (value_decl.min_bytes + 6) if limit is None else max(limit, 0)
-            decl = Decl(self, "map", types.map_of(types.STRING, value_decl.type), schema, 2, max_items)
-            decl.items = value_decl
-            return decl
-        return Decl(self, "object", types.struct_type(name), schema, -1, 0)
-
-    def _declare_text(self, schema: Schema) -> Decl:
-        longest = schema.get("maxLength")
-        kind, type_, min_bytes, max_items = _FORMATS.get(
-            schema.get("format") or "", ("string", types.STRING, 2, MAX_REQUEST - 2)
-        )
-        if kind == "bytes" and longest is not None:
-            max_items = max(longest, 0)
-        elif kind == "string" and longest is not None:
-            max_items = max(longest, 0) * 4
-        elif kind == "string" and schema.get("enum"):
-            max_items = max((len(item.encode()) for item in schema["enum"] if isinstance(item, str)), default=0)
-        return Decl(self, kind, type_, schema, min_bytes, max_items)
-
-
 class Decl:
     """The declaration of a part of a schema.
 
@@ -144,12 +76,12 @@ class Decl:
     """
 
     __slots__ = (
-        "_declarer", "_fields", "_min_bytes", "_plain", "items", "keys", "kind", "max_items", "nullable", "schema",
+        "_fields", "_min_bytes", "_plain", "_with_floats", "items", "keys", "kind", "max_items", "nullable", "schema",
         "type",
     )  # fmt: skip
 
-    def __init__(self, declarer: _Declarer, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
-        self._declarer = declarer
+    def __init__(self, with_floats: bool, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
+        self._with_floats = with_floats
         self.kind = kind
         self.type = type_
         self.schema = schema
@@ -175,8 +107,7 @@ class Decl:
         # newer releases also accept a reserved word without the escape, where the grammar allows it as a name
         if usual is None or (usual != name and (usual != f"__{name}__" or not has("CELPlainKeywords"))):
             return None
-        embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
-        return self._declarer.declare(field_schema, embedded, f"{self.type.name}.{usual}")
+        return _declare_part(field_schema, f"{self.type.name}.{usual}", self._with_floats)
 
     def iterate_fields(self) -> Iterator[tuple[str, str, Decl]]:
         """Yield all fields: the name in expressions, the name in JSON, the declaration."""
@@ -198,8 +129,7 @@ class Decl:
             field_schema = properties.get(name)
             if field_schema is None or field_schema.get("default") is not None:
                 continue
-            embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
-            decl = self._declarer.declare(field_schema, embedded, f"{self.type.name}.{escape_name(name) or name}")
+            decl = _declare_part(field_schema, f"{self.type.name}.{escape_name(name) or name}", self._with_floats)
             if decl is not None:
                 total += len(name.encode()) + decl.min_bytes + 4
         return total
@@ -221,7 +151,7 @@ class Decl:
 
     def _check_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
-            return not (self._declarer.with_floats and self.kind in _WHOLE_KINDS)
+            return not (self._with_floats and self.kind in _WHOLE_KINDS)
         if self.kind == "list":
             assert self.items is not None
             return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.is_plain
@@ -234,6 +164,71 @@ class Decl:
         fields = list(self.iterate_fields())
         same_names = len(fields) == len(properties) and all(name == real for name, real, _ in fields)
         return same_names and all(child.is_plain and not child.nullable for _, _, child in fields)
+
+
+def _declare(schema: Schema, resource: bool, name: str, with_floats: bool) -> Decl | None:
+    """Return the declaration of a schema; None if expressions cannot use the value."""
+    if schema.get("x-kubernetes-int-or-string"):
+        longest = schema.get("maxLength") if has("CELIntOrStringLengths") else None
+        max_items = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
+        return Decl(with_floats, "dyn", types.DYN, schema, 1, max_items)
+    if resource:
+        schema = with_metadata(schema)
+    kind = schema.get("type")
+    if kind == "array":
+        return _declare_list(schema, name, with_floats)
+    if kind == "object":
+        return _declare_object(schema, name, with_floats)
+    if kind == "string":
+        return _declare_text(schema, with_floats)
+    if kind in _SCALARS:
+        word, type_, min_bytes = _SCALARS[kind]
+        return Decl(with_floats, word, type_, schema, min_bytes, 0)
+    return None
+
+
+def _declare_part(schema: Schema, name: str, with_floats: bool) -> Decl | None:
+    return _declare(schema, bool(schema.get("x-kubernetes-embedded-resource")), name, with_floats)
+
+
+def _declare_list(schema: Schema, name: str, with_floats: bool) -> Decl | None:
+    items = schema.get("items")
+    item_decl = _declare_part(items, f"{name}.{_ITEMS}", with_floats) if isinstance(items, dict) else None
+    if item_decl is None:
+        return None
+    limit = schema.get("maxItems")
+    max_items = (MAX_REQUEST - 2) // (item_decl.min_bytes + 1) if limit is None else max(limit, 0)
+    decl = Decl(with_floats, "list", types.list_of(item_decl.type), schema, 2, max_items)
+    decl.items = item_decl
+    return decl
+
+
+def _declare_object(schema: Schema, name: str, with_floats: bool) -> Decl | None:
+    values = schema.get("additionalProperties")
+    if not isinstance(values, dict):
+        return Decl(with_floats, "object", types.struct_type(name), schema, -1, 0)
+    value_decl = _declare_part(values, f"{name}.{_VALUES}", with_floats)
+    if value_decl is None:
+        return None
+    limit = schema.get("maxProperties")
+    max_items = (MAX_REQUEST - 2) // (value_decl.min_bytes + 6) if limit is None else max(limit, 0)
+    decl = Decl(with_floats, "map", types.map_of(types.STRING, value_decl.type), schema, 2, max_items)
+    decl.items = value_decl
+    return decl
+
+
+def _declare_text(schema: Schema, with_floats: bool) -> Decl:
+    longest = schema.get("maxLength")
+    kind, type_, min_bytes, max_items = _FORMATS.get(
+        schema.get("format") or "", ("string", types.STRING, 2, MAX_REQUEST - 2)
+    )
+    if kind == "bytes" and longest is not None:
+        max_items = max(longest, 0)
+    elif kind == "string" and longest is not None:
+        max_items = max(longest, 0) * 4
+    elif kind == "string" and schema.get("enum"):
+        max_items = max((len(item.encode()) for item in schema["enum"] if isinstance(item, str)), default=0)
+    return Decl(with_floats, kind, type_, schema, min_bytes, max_items)
 
 
 def with_metadata(schema: Schema) -> Schema:

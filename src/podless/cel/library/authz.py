@@ -58,9 +58,11 @@ LIBRARY = Library(
         ),
         _declare_method("<authorization.PathCheck>.check(string) -> authorization.Decision", _CHECK_COST),
         _declare_method("<authorization.ResourceCheck>.check(string) -> authorization.Decision", _CHECK_COST),
-        _declare_method("<authorization.Decision>.allowed() -> bool"),
-        _declare_method("<authorization.Decision>.reason() -> string"),
-        _declare_method("<authorization.Decision>.errored() -> bool"),
-        _declare_method("<authorization.Decision>.error() -> string"),
+        declare("<authorization.Decision>.allowed() -> bool", "decision_allowed", lambda value: value.allowed, UNIT),
+        declare("<authorization.Decision>.reason() -> string", "decision_reason", lambda value: value.reason, UNIT),
+        declare(
+            "<authorization.Decision>.errored() -> bool", "decision_errored", lambda value: value.error != "", UNIT
+        ),
+        declare("<authorization.Decision>.error() -> string", "decision_error", lambda value: value.error, UNIT),
     ),
 )

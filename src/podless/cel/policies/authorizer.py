@@ -25,8 +25,12 @@ class AccessCheck(NamedTuple):
     account: tuple[str, str] | None = None
 
 
-class AccessDecision(NamedTuple):
-    """The result of a check: whether it is allowed, the reason, and the error if the check failed."""
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessDecision:
+    """The result of a check: whether it is allowed, the reason, and the error if the check failed.
+
+    kubernetes.authorization.Decision.
+    """
 
     allowed: bool
     reason: str = ""
@@ -36,29 +40,6 @@ class AccessDecision(NamedTuple):
 Authorize = Callable[[AccessCheck], AccessDecision]
 
 
-class DecisionValue:
-    """kubernetes.authorization.Decision."""
-
-    def __init__(self, answer: AccessDecision) -> None:
-        self._decision = answer
-
-    def allowed(self) -> bool:
-        """Return whether the request is allowed."""
-        return self._decision.allowed
-
-    def reason(self) -> str:
-        """Return the reason for the decision."""
-        return self._decision.reason
-
-    def errored(self) -> bool:
-        """Return whether the check failed."""
-        return bool(self._decision.error)
-
-    def error(self) -> str:
-        """Return the error of a failed check."""
-        return self._decision.error
-
-
 @dataclass(frozen=True, slots=True)
 class PathCheck:
     """kubernetes.authorization.PathCheck."""
@@ -66,9 +47,9 @@ class PathCheck:
     _authorize: Authorize
     _check: AccessCheck
 
-    def check(self, verb: str) -> DecisionValue:
+    def check(self, verb: str) -> AccessDecision:
         """Check an HTTP method."""
-        return DecisionValue(self._authorize(self._check._replace(verb=verb)))
+        return self._authorize(self._check._replace(verb=verb))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +79,9 @@ class ResourceCheck:
         """Return the same check: no authorizer here uses label selectors."""
         return self
 
-    def check(self, verb: str) -> DecisionValue:
+    def check(self, verb: str) -> AccessDecision:
         """Check a verb."""
-        return DecisionValue(self._authorize(self._check._replace(verb=verb)))
+        return self._authorize(self._check._replace(verb=verb))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +136,6 @@ CLASS_NAMES = {
     PathCheck: "PathCheck",
     GroupCheck: "GroupCheck",
     ResourceCheck: "ResourceCheck",
-    DecisionValue: "Decision",
+    AccessDecision: "Decision",
 }
 NAMES.update({kind: f"kubernetes.authorization.{name}" for kind, name in CLASS_NAMES.items()})
