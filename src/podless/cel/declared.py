@@ -173,7 +173,7 @@ def _declare(schema: Schema, resource: bool, name: str, with_floats: bool) -> De
         max_items = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
         return Decl(with_floats, "dyn", types.DYN, schema, 1, max_items)
     if resource:
-        schema = with_metadata(schema)
+        schema = add_metadata(schema)
     kind = schema.get("type")
     if kind == "array":
         return _declare_list(schema, name, with_floats)
@@ -231,7 +231,7 @@ def _declare_text(schema: Schema, with_floats: bool) -> Decl:
     return Decl(with_floats, kind, type_, schema, min_bytes, max_items)
 
 
-def with_metadata(schema: Schema) -> Schema:
+def add_metadata(schema: Schema) -> Schema:
     """Return the schema of a resource, which always has kind, apiVersion and the names in its metadata."""
     properties = schema.get("properties") or {}
     metadata = properties.get("metadata") or {}

@@ -200,7 +200,7 @@ LISTS = (list, SetList, MapList, ConcatenatedList, StringList)
 _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 
-def conversion_error(value: Any, target: str) -> EvaluationError:
+def make_conversion_error(value: Any, target: str) -> EvaluationError:
     """Return the error for a value that cannot be converted."""
     return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")
 

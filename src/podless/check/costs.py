@@ -10,8 +10,8 @@ from podless.cel.rules.definitions import (
     RULE_LIMIT,
     EstimatedCost,
     Steps,
-    child_nodes,
     estimate_rules,
+    iterate_child_nodes,
     list_nodes,
 )
 from podless.cel.rules.rule import RULES
@@ -80,7 +80,7 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
 def _estimate_rule(schema: Schema, steps: Steps, index: int) -> EstimatedCost:
     nodes = [schema]
     for step in steps:
-        nodes.append(next(child for suffix, child in child_nodes(nodes[-1]) if suffix == f".{step}"))
+        nodes.append(next(child for suffix, child in iterate_child_nodes(nodes[-1]) if suffix == f".{step}"))
     return estimate_rules(tuple(nodes))[index]
 
 
@@ -130,7 +130,7 @@ def _is_under_limit(schema: Schema, steps: Steps, index: int, bounds: list[tuple
     for at, word, bound in bounds:
         node = changed
         for step in at:
-            node = next(child for suffix, child in child_nodes(node) if suffix == f".{step}")
+            node = next(child for suffix, child in iterate_child_nodes(node) if suffix == f".{step}")
         node[word] = bound
     return _estimate_rule(changed, steps, index).total <= RULE_LIMIT
 

@@ -115,11 +115,11 @@ def schema_of(cls: type) -> Object:
     metadata = {"type": "object"} | read_kind(cls).metadata
     root["properties"] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata} | fields
     required = [name for name in root.pop("required", ()) if name not in HEAD]
-    marked = next((mark.given["required"] for mark in _own_marks(cls) if "required" in mark.given), required)
+    marked = next((mark.given["required"] for mark in _list_own_marks(cls) if "required" in mark.given), required)
     return root | ({"required": marked} if marked else {})
 
 
-def _own_marks(cls: type) -> list[Keywords]:
+def _list_own_marks(cls: type) -> list[Keywords]:
     marks = cls.__dict__.get(MARKS, ())
     return [marks] if isinstance(marks, Keywords) else [mark for mark in marks if isinstance(mark, Keywords)]
 
@@ -144,18 +144,18 @@ def _describe_class(cls: type, path: str, within: tuple[type, ...]) -> Object:
         if member.required:
             required.append(member.name)
     class_schema: Object = {"type": "object"}
-    if (text := _own_doc(cls)) and not within:
+    if (text := _read_own_doc(cls)) and not within:
         class_schema["description"] = text
     if properties:
         class_schema["properties"] = properties
     if required:
         class_schema["required"] = required
-    for mark in _own_marks(cls):
+    for mark in _list_own_marks(cls):
         _add_mark(class_schema, mark, path)
     return class_schema
 
 
-def _own_doc(cls: type) -> str:
+def _read_own_doc(cls: type) -> str:
     doc = cls.__dict__.get("__doc__") or ""
     made_up = doc.startswith(f"{cls.__name__}(")  # dataclasses generate this docstring
     return "" if made_up else inspect.cleandoc(doc)
@@ -175,7 +175,7 @@ def _list_members(cls: type) -> Iterator[_Member]:
     elif hasattr(cls, "model_fields"):
         fields: Any = cls.model_fields
         for name, info in fields.items():
-            yield _pydantic_member(name, info, hints[name], docs.get(name, ""))
+            yield _read_pydantic_member(name, info, hints[name], docs.get(name, ""))
     elif typing.is_typeddict(cls):
         needed: Any = cls
         for name, hint in hints.items():
@@ -197,7 +197,7 @@ def _read_dataclass_member(member: dataclasses.Field[Any], hint: Any, doc: str) 
     return _Member(json_name(member), hint, required, _encode_default(default), marks, doc)
 
 
-def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
+def _read_pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
     default = _NOTHING
     if not info.is_required():
         default = info.get_default(call_default_factory=True)

@@ -76,14 +76,14 @@ def _is_model(target: Any) -> bool:
 
 
 @lru_cache(maxsize=1000)
-def _type_hints(target: type) -> dict[str, Any]:
+def _get_type_hints(target: type) -> dict[str, Any]:
     return typing.get_type_hints(target, include_extras=True)
 
 
 def _read_dataclass(target: type, value: Any) -> Any:
     if not isinstance(value, dict):
         raise TypeError(f"{target.__name__}: an object is expected, not {type(value).__name__}")
-    hints, arguments, unread = _type_hints(target), {}, dict(value)
+    hints, arguments, unread = _get_type_hints(target), {}, dict(value)
     for field in dataclasses.fields(target):
         if not field.init or field.name == EXTRA or (name := json_name(field)) not in unread:
             continue

@@ -221,12 +221,12 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     kind, plural = names["kind"], names["plural"]
     options: Object = {
         "plural": plural,
-        "singular": _name_unless(names.get("singular"), kind.lower()),
-        "list_kind": _name_unless(names.get("listKind"), f"{kind}List"),
+        "singular": _choose_name(names.get("singular"), kind.lower()),
+        "list_kind": _choose_name(names.get("listKind"), f"{kind}List"),
         "short_names": names.get("shortNames") or [],
         "categories": names.get("categories") or [],
         "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
-        "metadata": _metadata_restrictions(version),
+        "metadata": _read_metadata_restrictions(version),
         "columns": version.get("additionalPrinterColumns") or [],
         "status": "status" in subresources,
         "scale": subresources.get("scale"),
@@ -242,12 +242,12 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     return NamedKind(spec["group"], version["name"], kind, chosen)
 
 
-def _name_unless(name: str | None, usual: str) -> str:
+def _choose_name(name: str | None, usual: str) -> str:
     """Return a name, "" for the one that `kind` and the server choose."""
     return "" if name is None or name == usual else name
 
 
-def _metadata_restrictions(version: Object) -> Object:
+def _read_metadata_restrictions(version: Object) -> Object:
     """Return the restrictions of metadata in a schema, beyond its type."""
     properties = ((version.get("schema") or {}).get("openAPIV3Schema") or {}).get("properties") or {}
     return drop_keywords(properties.get("metadata") or {}, "type", "description")

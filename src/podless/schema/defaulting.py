@@ -77,18 +77,18 @@ def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
         _room.reset(token)
 
 
-def given_default(node: Node) -> Any:
+def get_own_default(node: Node) -> Any:
     """Return a node's own default, pruned and coerced. Copy it before use."""
-    return _known_default(node)[0]
+    return _get_default(node)[0]
 
 
-def _known_default(node: Node) -> tuple[Any, int]:
+def _get_default(node: Node) -> tuple[Any, int]:
     """Return the default value of a node, and its bytes."""
     default: tuple[Any, int] | None = node.default
-    return default if default is not None else fill_attribute(node, "default", partial(_given_default, node))
+    return default if default is not None else fill_attribute(node, "default", partial(_prepare_default, node))
 
 
-def _given_default(node: Node) -> tuple[Any, int]:
+def _prepare_default(node: Node) -> tuple[Any, int]:
     value = node.raw["default"]
     if isinstance(value, _HOLDERS) and value:
         value = copy_value(value)
@@ -144,7 +144,7 @@ def make_default(node: Node) -> Any:
 
 def holds_dropped_null(node: Node) -> bool:
     """Return whether the own default of a node holds a null that `drop_nulls` drops from an object."""
-    given = given_default(node)
+    given = get_own_default(node)
     kept = copy_value(given)
     drop_nulls(kept, node)
     return bool(kept != given)
@@ -221,7 +221,7 @@ def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> Non
 def _copy_default(node: Node, name: int = 0) -> Any:
     """Return a node's default, and charge it to the present object. name: length of the field's name."""
     charge(1)
-    value, size = _known_default(node)
+    value, size = _get_default(node)
     spend_room(size + name)
     return copy_value(value) if isinstance(value, _HOLDERS) else value
 

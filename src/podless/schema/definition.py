@@ -115,7 +115,7 @@ def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[
         node = todo.pop()
         charge(2)
         yield node
-        todo += reversed(shape.child_schemas(node, plain))
+        todo += reversed(shape.list_child_schemas(node, plain))
 
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
@@ -156,7 +156,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
 def _check_status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
     """Return errors of keywords that may not stand at the root of a schema with a status subresource."""
     allowed = _AT_ROOT.split()
-    for name, value in internal.given_fields(schema):
+    for name, value in internal.list_given_fields(schema):
         if name == "Type" and value != "object":
             text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
             return [field.invalid(f"{path}.type", value, text)]
@@ -178,7 +178,7 @@ def is_structural(schema: dict[str, Any]) -> bool:
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema has a default with unknown fields."""
     return any(
-        node.has_default and defaulting.given_default(node) != node.raw["default"]
+        node.has_default and defaulting.get_own_default(node) != node.raw["default"]
         for node in _walk_structure(Node(schema))
     )
 

@@ -63,7 +63,7 @@ def dump_items(items: Any) -> dict[str, Any]:
     return {"Schema": dump_schema(items) if isinstance(items, dict) else None, "JSONSchemas": schemas}
 
 
-def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+def list_given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the keywords of a schema that do not have Go's zero values, with their internal names, in their order."""
     values = ((field.name, schema.get(field.keyword), field.zero) for field in _FIELDS)
     # pointers and lists of Go are given even if they point to an empty value

@@ -79,7 +79,7 @@ class Node:
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
         self._cached: dict[Any, Any] = {}  # nodes by property name, and lazy values by tuple
-        self.default: tuple[Any, int] | None = None  # the own default (see defaulting.given_default), and its bytes
+        self.default: tuple[Any, int] | None = None  # the own default (see defaulting.get_own_default), and its bytes
 
     def find_child(self, name: str) -> Node | None:
         """Return the node of a declared property, or None."""
@@ -174,7 +174,7 @@ def copy_value(value: Any) -> Any:
     return value
 
 
-def leaf_key(node: Node) -> bytes:
+def make_leaf_key(node: Node) -> bytes:
     """Return the keywords of a schema without children, as a key to share its function; b"" if it has children."""
     raw = {key: value for key, value in node.raw.items() if key not in _ANNOTATIONS}
     if any(value.__class__ is dict for value in each(raw).values()):
@@ -184,7 +184,7 @@ def leaf_key(node: Node) -> bytes:
 
 def find_key(node: Node) -> bytes:
     """Return the key that nodes with equal rules share, whatever their own default is. b"" before `note_keys`."""
-    return find_value(node._cached, _KEY) or leaf_key(node)
+    return find_value(node._cached, _KEY) or make_leaf_key(node)
 
 
 def note_keys(node: Node) -> None:

@@ -101,7 +101,7 @@ class Schema:
             charge(8)
             node = todo.pop()
             if node.has_default:
-                defaulting.given_default(node)
+                defaulting.get_own_default(node)
             todo.extend(node.iterate_children())
         note_keys(self.node)
         for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL, ADMIT):

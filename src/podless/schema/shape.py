@@ -58,7 +58,7 @@ def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[Fie
         else:
             errors += _check_keywords(node, at)
             if not errors and len(node) > 1:
-                todo += [(child, at, depth + 1) for child in child_schemas(node, plain)]
+                todo += [(child, at, depth + 1) for child in list_child_schemas(node, plain)]
     return errors
 
 
@@ -96,7 +96,7 @@ def _check_rules(value: Any, path: str) -> list[FieldError]:
     ]
 
 
-def child_schemas(node: dict[str, Any], plain: Collection[int] = ()) -> list[Any]:
+def list_child_schemas(node: dict[str, Any], plain: Collection[int] = ()) -> list[Any]:
     """Return the schemas directly below a node, in the order in which a real server visits them; null counts as {}.
 
     plain: ids of nodes to skip.

@@ -24,21 +24,21 @@ def _declare_method(signature: str, cost: Cost | None = None, feature: str = "")
     return declare(signature, f"{target.lower()}_{name}", call_method, cost or UNIT, feature)
 
 
-def _estimate_selector(length: Range) -> Range:
+def _measure_selector(length: Range) -> Range:
     count = length.scale(0.5).scale(NEW_LIST + NEW_MESSAGE)
     return Range(NEW_LIST, NEW_LIST).add(length.scale(PER_CHARACTER)).add(count)
 
 
-def _selector_estimate(site: CallSite) -> Estimate:
-    return _estimate_selector(site.get_size(1)), None
+def _estimate_selector(site: CallSite) -> Estimate:
+    return _measure_selector(site.get_size(1)), None
 
 
-def _selector_actual(target: Any, text: str, *_: Any) -> int:
+def _count_selector(target: Any, text: str, *_: Any) -> int:
     size = size_of(text)
-    return _estimate_selector(Range(size, size)).high
+    return _measure_selector(Range(size, size)).high
 
 
-_SELECTOR = Cost(_selector_estimate, _selector_actual), "AuthorizeWithSelectors"
+_SELECTOR = Cost(_estimate_selector, _count_selector), "AuthorizeWithSelectors"
 _CHECK_COST = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(
     "authz",

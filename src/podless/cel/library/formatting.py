@@ -174,7 +174,7 @@ def _name_type(kind: Type) -> str:
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
-def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
+def make_clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
     """Return the error of a value that a clause cannot format."""
     return BadClause((texts or TYPE_ERRORS)[letter.lower()].format(name_of(value)))
 
@@ -191,7 +191,7 @@ def _format_string(value: Any, precision: int | None = None) -> str:
         )
         return f"{{{join_texts(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in ACCEPTED_TYPES["s"]:
-        raise clause_error("s", value)
+        raise make_clause_error("s", value)
     try:
         return str(to_string(value))
     except EvaluationError as error:
@@ -245,7 +245,7 @@ def _parse_number(value: Any, letter: str) -> float:
     if value.__class__ is str and value in _SPECIAL_DOUBLES:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
-        raise clause_error(letter, value)
+        raise make_clause_error(letter, value)
     return float(value)
 
 
@@ -273,7 +273,7 @@ def _format_scientific(value: Any, precision: int | None) -> str:
 
 def _format_decimal(value: Any, precision: int | None) -> str:
     if value.__class__ not in (int, Uint):
-        raise clause_error("d", value)
+        raise make_clause_error("d", value)
     return str(int(value))
 
 
@@ -283,7 +283,7 @@ def make_integer_formatter(letter: str) -> Callable[[Any, int | None], str]:
 
     def format_integer(value: Any, precision: int | None) -> str:
         if value.__class__ not in classes:
-            raise clause_error(letter, value)
+            raise make_clause_error(letter, value)
         return f"{int(value):{letter}}"
 
     return format_integer
@@ -299,7 +299,7 @@ def make_hex_formatter(upper: bool) -> Callable[[Any, int | None], str]:
         elif kind is int or kind is Uint:
             text = f"{int(value):x}"
         else:
-            raise clause_error("x", value)
+            raise make_clause_error("x", value)
         return str(text.upper()) if upper else str(text)
 
     return format_hex

@@ -124,17 +124,17 @@ def _get_last(items: list[Any]) -> Optional:
     return Optional(items[-1]) if items else NONE
 
 
-def _estimate_scan(site: CallSite) -> Estimate:
+def _estimate_text_scan(site: CallSite) -> Estimate:
     item = site.get_item_size(0)
     if item is None:
         return site.get_size(0).scale(PER_CHARACTER), None
     return site.get_size(0).multiply(ONE.add(item.scale(PER_CHARACTER))), None
 
 
-def _plain_scan(site: CallSite) -> Estimate:
+def _estimate_scan(site: CallSite) -> Estimate:
     kind = site.get_type(0)
     if kind.params and kind.params[0].kind in ("string", "bytes"):
-        return _estimate_scan(site)
+        return _estimate_text_scan(site)
     return site.get_size(0), None
 
 
@@ -188,12 +188,12 @@ def _make_comparison_count(index: int) -> Callable[..., int]:
     return count_cost
 
 
-def _distinct_estimate(site: CallSite) -> Estimate:
+def _estimate_distinct(site: CallSite) -> Estimate:
     size = site.get_size(0)
     return _estimate_list(2.0, size.multiply(size))
 
 
-_SCAN = Cost(_plain_scan, lambda items, *_: measure_value(items))
+_SCAN = Cost(_estimate_scan, lambda items, *_: measure_value(items))
 _OUTPUT = Cost(_estimate_slice, lambda *args: _count_new_list(1, size_of(args[-1])))
 _RANGE = Cost(_estimate_range, lambda *args: _count_new_list(1, size_of(args[-1])))
 _REVERSE = Cost(lambda site: _estimate_list(1, site.get_size(0)), lambda *args: _count_new_list(1, size_of(args[-1])))
@@ -204,7 +204,7 @@ _FLATTEN = Cost(
 
 _SORT = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
 _SORT_BY = Cost(_make_comparison_estimate(1), _make_comparison_count(1))
-_DISTINCT = Cost(_distinct_estimate, _make_comparison_count(0))
+_DISTINCT = Cost(_estimate_distinct, _make_comparison_count(0))
 _THIRD = "CELListsV3"  # functions of version 3
 _ALL = "int uint double bool duration timestamp string bytes"  # types with an order
 LIBRARY = Library(

@@ -25,7 +25,7 @@ def _count_comparison(left: Any, right: Any, *_: Any) -> int:
     return math.ceil(min(size_of(left), size_of(right)) * PER_CHARACTER)
 
 
-def _equal_estimate(site: CallSite) -> Estimate:
+def _estimate_equality(site: CallSite) -> Estimate:
     kind = site.get_type(0)
     if kind == site.get_type(1) and has("CELCostOfOpaqueEquality"):
         if kind.name in UNIT_EQUALITY:
@@ -40,15 +40,15 @@ def _equal_estimate(site: CallSite) -> Estimate:
 
 
 COMPARED = Cost(_estimate_comparison, _count_comparison)
-EQUAL = Cost(_equal_estimate, _count_comparison)
+EQUAL = Cost(_estimate_equality, _count_comparison)
 
 
-def _texts_joined(site: CallSite) -> Estimate:
+def _estimate_text_join(site: CallSite) -> Estimate:
     size = site.get_size(0).add(site.get_size(1))
     return size.scale(PER_CHARACTER), size
 
 
-_JOIN = Cost(_texts_joined, lambda a, b, *_: math.ceil((size_of(a) + size_of(b)) * PER_CHARACTER))
+_JOIN = Cost(_estimate_text_join, lambda a, b, *_: math.ceil((size_of(a) + size_of(b)) * PER_CHARACTER))
 _LIST_JOIN = Cost(lambda site: (ONE, site.get_size(0).add(site.get_size(1))), lambda *_: 1)
 _IN_LIST = Cost(lambda site: (site.get_size(1), None), lambda item, container, *_: size_of(container))
 _GET, _FIND = access.get_item, access.get_optional_item

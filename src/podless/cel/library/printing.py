@@ -14,9 +14,9 @@ from podless.cel.library.formatting import (
     ACCEPTED_TYPES,
     TYPE_ERRORS,
     Clauses,
-    clause_error,
     format_library,
     join_texts,
+    make_clause_error,
     make_hex_formatter,
     make_integer_formatter,
 )
@@ -35,7 +35,7 @@ def _format_value(value: Any, precision: int | None = None) -> str:
     if show is None:
         if isinstance(value, list):
             return f"[{join_texts(map(_format_value, value))}]"
-        raise clause_error("s", value)
+        raise make_clause_error("s", value)
     return show(value)
 
 
@@ -74,7 +74,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
     def format_number(value: Any, precision: int | None) -> str:
         if value.__class__ not in (int, Uint, float):
-            raise clause_error(letter, value, _TYPE_ERRORS)
+            raise make_clause_error(letter, value, _TYPE_ERRORS)
         if not math.isfinite(value):
             return _format_special(value)
         return _format_double(value) if value.__class__ is float else str(int(value))

@@ -22,7 +22,7 @@ from podless.cel.values import (
     Timestamp,
     TypeValue,
     Uint,
-    conversion_error,
+    make_conversion_error,
 )
 from podless.codec import gotext, gotime
 from podless.runtime.lazy import compile_late
@@ -46,7 +46,7 @@ def _make_conversion(target: str, conversions: Mapping[type, Callable[[Any], Any
     def convert_value(value: Any) -> Any:
         convert = conversions.get(value.__class__)
         if convert is None:
-            raise conversion_error(value, target)
+            raise make_conversion_error(value, target)
         return convert(value)
 
     return convert_value
@@ -60,7 +60,7 @@ def _truncate_to_int(value: float) -> int:
 
 def _parse_int(text: str) -> int:
     if not _INTEGER.match(text) or len(text) > _MAX_DIGITS or not INT_MIN <= int(text) <= INT_MAX:
-        raise conversion_error(text, "int")
+        raise make_conversion_error(text, "int")
     return int(text)
 
 
@@ -72,16 +72,16 @@ def _truncate_to_uint(value: float) -> Uint:
 
 def _parse_uint(text: str) -> Uint:
     if not _NATURAL.match(text) or len(text) > _MAX_DIGITS or int(text) > UINT_MAX:
-        raise conversion_error(text, "uint")
+        raise make_conversion_error(text, "uint")
     return Uint(text)
 
 
 def _parse_double(text: str) -> float:
     if not _FLOAT.match(text):
-        raise conversion_error(text, "double")
+        raise make_conversion_error(text, "double")
     number = float(text)
     if math.isinf(number) and "i" not in text.lower():
-        raise conversion_error(text, "double")
+        raise make_conversion_error(text, "double")
     return number
 
 
@@ -112,14 +112,14 @@ def _decode_text(value: bytes) -> str:
 
 def _parse_bool(text: str) -> bool:
     if text not in _BOOLS:
-        raise conversion_error(text, "bool")
+        raise make_conversion_error(text, "bool")
     return _BOOLS[text]
 
 
 def _parse_timestamp(text: str) -> Timestamp:
     time = gotimes.parse_timestamp(text)
     if time is None:
-        raise conversion_error(text, "google.protobuf.Timestamp")
+        raise make_conversion_error(text, "google.protobuf.Timestamp")
     if not gotimes.is_in_years(time):
         raise EvaluationError("timestamp overflow")
     return time
@@ -129,7 +129,7 @@ def _parse_duration(text: str) -> Duration:
     try:
         return Duration(gotime.parse_duration(text))
     except ValueError:
-        raise conversion_error(text, "google.protobuf.Duration") from None
+        raise make_conversion_error(text, "google.protobuf.Duration") from None
 
 
 to_int = _make_conversion(

@@ -169,7 +169,7 @@ def _count_two_passes(text: Any, *_: Any) -> int:
     return math.ceil(size_of(text) * 2 * PER_CHARACTER)
 
 
-def _join_actual(*args: Any) -> int:
+def _count_join(*args: Any) -> int:
     return math.ceil(size_of(args[-1]) * 2 * PER_CHARACTER)
 
 
@@ -178,7 +178,7 @@ _SEARCH = traversal_cost()._replace(actual=lambda text, *_: measure_value(text))
 _SIZE_KEPT = traversal_cost(sized=True)
 _REPLACE = Cost(_estimate_replacement, _count_two_passes)
 _SPLIT = Cost(_estimate_split, _count_two_passes)
-_JOIN = Cost(_estimate_join, _join_actual)
+_JOIN = Cost(_estimate_join, _count_join)
 _QUOTE = Cost(_estimate_quote, count_traversal)
 
 LIBRARY = Library(

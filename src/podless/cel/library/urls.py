@@ -40,7 +40,7 @@ def _get_port(url: Url) -> str:
     return url.host[colon + 1 :] if colon >= 0 and _PORT.match(url.host[colon:]) else ""
 
 
-def _escaped_path(url: Url) -> str:
+def _escape_path(url: Url) -> str:
     if url.raw and all(ord(char) < 128 and (ord(char) in _PATH or char in "!'()*[]%") for char in charge_each(url.raw)):
         return url.raw
     if url.path == "*":
@@ -72,7 +72,7 @@ LIBRARY = Library(
         declare("<URL>.getHost() -> string", "url_get_host", lambda url: url.host, UNIT),
         declare("<URL>.getHostname() -> string", "url_get_hostname", _get_hostname, UNIT),
         declare("<URL>.getPort() -> string", "url_get_port", _get_port, UNIT),
-        declare("<URL>.getEscapedPath() -> string", "url_get_escaped_path", _escaped_path, UNIT),
+        declare("<URL>.getEscapedPath() -> string", "url_get_escaped_path", _escape_path, UNIT),
         declare("<URL>.getQuery() -> map(string, list(string))", "url_get_query", _parse_query, UNIT),
     ),
 )

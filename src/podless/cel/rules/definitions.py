@@ -40,7 +40,7 @@ class DefinitionRules:
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
         self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
-        self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
+        self._stored = frozenset(_list_rules(self._old)) if CURRENT.get().without else frozenset[str]()
 
     def declared(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node. ancestors: its ancestors, starting with the root."""
@@ -82,11 +82,11 @@ class DefinitionRules:
         """Return the verdict on a node, or on its topmost ancestor with rules whose values have no type."""
         nodes = (*ancestors, schema)
         for index, node in enumerate(nodes[:-1]):
-            if node.get(RULES) and not (verdict := self._verdict_of(node, index == 0)).has_type:
+            if node.get(RULES) and not (verdict := self._get_verdict(node, index == 0)).has_type:
                 return verdict
-        return self._verdict_of(schema, not ancestors)
+        return self._get_verdict(schema, not ancestors)
 
-    def _verdict_of(self, node: Schema, root: bool) -> NodeVerdict:
+    def _get_verdict(self, node: Schema, root: bool) -> NodeVerdict:
         entry = self._verdicts.get(id(node))
         if entry is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
@@ -127,7 +127,7 @@ class DefinitionRules:
         return []
 
 
-def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
+def iterate_child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
     """Yield the child nodes of a structural schema, each with its part of the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
@@ -136,14 +136,14 @@ def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
         yield f".properties[{name}]", child or {}
 
 
-def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
+def _list_rules(schemas: Iterable[Schema]) -> Iterator[str]:
     """Yield the texts of all rules in some schemas."""
     todo = list(schemas)
     while todo:
         charge(1)
         node = todo.pop()
         yield from (rule.get("rule") or "" for rule in node.get(RULES) or ())
-        todo += [child for _, child in child_nodes(node)]
+        todo += [child for _, child in iterate_child_nodes(node)]
 
 
 def estimate_cardinality(ancestors: tuple[Schema, ...], minimum: int) -> int:
@@ -166,7 +166,7 @@ def _find_uncorrelatable(schema: Schema, path: str, ancestors: tuple[Schema, ...
     """Return the path of the topmost list among the ancestors of a node that is not of type map, or ""."""
     steps = []
     for node, child in zip(ancestors, (*ancestors, schema)[1:], strict=True):
-        step = next((suffix for suffix, child_node in child_nodes(node) if child_node is child), "")
+        step = next((suffix for suffix, child_node in iterate_child_nodes(node) if child_node is child), "")
         steps.append(step)
     for index, node in enumerate(ancestors):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[index] == ".items":
@@ -211,7 +211,9 @@ def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
         charge(1)
         steps, nodes = todo.pop()
         yield steps, nodes
-        children = [((*steps, suffix.removeprefix(".")), (*nodes, child)) for suffix, child in child_nodes(nodes[-1])]
+        children = [
+            ((*steps, suffix.removeprefix(".")), (*nodes, child)) for suffix, child in iterate_child_nodes(nodes[-1])
+        ]
         todo += reversed(children)
 
 
