@@ -376,10 +376,10 @@ def test_built_in_kinds_write_their_sets_in_order() -> None:
 def test_times_alone_are_no_change() -> None:
     old = create(gadget({"size": 1}))
     new = create(gadget({"size": 1}), now=LATER)
-    managers.settle_times(new, old)
+    managers.restore_times(new, old)
     assert new == old
     other = create(gadget({"size": 2}), now=LATER)
-    managers.settle_times(other, old)
+    managers.restore_times(other, old)
     assert other["metadata"]["managedFields"][0]["time"] == LATER
 
 

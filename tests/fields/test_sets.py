@@ -51,7 +51,7 @@ def test_algebra(one: frozenset[Path], other: frozenset[Path]) -> None:
         (sets.intersect_sets(ours, theirs), one & other),
         (sets.subtract_set(ours, theirs), one - other),
         (
-            sets.difference_below(ours, theirs),
+            sets.subtract_below(ours, theirs),
             frozenset(p for p in one if not any(p[:size] in other for size in range(1, len(p) + 1))),
         ),
     ):

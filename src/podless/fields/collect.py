@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.check import check_value
 from podless.fields.items import make_element, make_elements
-from podless.fields.sets import LEAF, SELF, Fields, is_marked
+from podless.fields.sets import LEAF, SELF, Fields, mark_member
 from podless.fields.typed import ListShape, MapPlan, MapShape, Shape, name_leaves
 from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge, each
 
@@ -53,7 +53,7 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
         if form.unowned.get(name) == LEAF:
             continue
         if not declared or item is None or item == {}:
-            fields[name] = is_marked(node)
+            fields[name] = mark_member(node)
         elif node is not None:
             fields[name] = node
     return fields or None
@@ -69,7 +69,7 @@ def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
         item = value[key]
         node = collect_stated(item, shape)
         if node is not None:
-            fields[name] = node if item else is_marked(node)
+            fields[name] = node if item else mark_member(node)
         elif item == {}:
             fields[name] = LEAF
     return fields or None
@@ -86,7 +86,7 @@ def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
         name = make_element(form, item)
         if name in fields:
             repeated.add(name)
-        fields[name] = LEAF if type(item) in scalars else is_marked(collect_stated(item, shape))
+        fields[name] = LEAF if type(item) in scalars else mark_member(collect_stated(item, shape))
     for name in repeated:  # the fields of duplicate items cannot be told apart, so they are one leaf
         fields[name] = LEAF
     return fields or None
@@ -169,7 +169,7 @@ def _collect_equal_items(value: list[Any], form: ListShape) -> Fields | None:
     if names is None or len(set(names)) < len(names):
         return None
     charge(len(names))
-    return dict.fromkeys(names, is_marked(plan.leaves))
+    return dict.fromkeys(names, mark_member(plan.leaves))
 
 
 def _collect_all_of_list(value: list[Any], form: ListShape) -> Fields:

@@ -130,7 +130,7 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
             if item != old_item:
                 modified[name] = LEAF
             continue
-        sort_nodes(name, compare_nodes(old_item, item, child_shape), removed, modified, added)
+        add_nodes(name, compare_nodes(old_item, item, child_shape), removed, modified, added)
     if len(new_fields) - len(added) < len(old_fields):
         if len(old_fields) > ONE_CHILD:
             charge(len(old_fields))
@@ -141,7 +141,7 @@ def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: di
     return removed or None, modified or None, added or None
 
 
-def sort_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added: Fields) -> None:
+def add_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added: Fields) -> None:
     """Add the nodes of a field to those of the value that has it."""
     if nodes is SAME:
         return
@@ -165,7 +165,7 @@ def _compare_lists(old: Any, new: Any, old_items: list[Any], new_items: list[Any
     added: Fields = {}
     for name in {**before, **after}:
         nodes = _compare_items(before.get(name, ()), after.get(name, ()), form.item)
-        sort_nodes(name, nodes, removed, modified, added)
+        add_nodes(name, nodes, removed, modified, added)
     return removed or None, modified or None, added or None
 
 

@@ -45,7 +45,7 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, quoted:
     patch = _Patch(document, quoted=quoted)
     if quoted:
         operations = patchtext.read_written_values(raw, operations)
-    for operation in each(_unsettle_tests(operations, raw)):
+    for operation in each(_restore_test_values(operations, raw)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
         if step is None:
@@ -119,7 +119,7 @@ def _find_type_fault(patch: Any, checked: bool) -> str:
     return ""
 
 
-def _unsettle_tests(operations: list[dict[str, Any]], raw: bytes) -> list[dict[str, Any]]:
+def _restore_test_values(operations: list[dict[str, Any]], raw: bytes) -> list[dict[str, Any]]:
     """Return the operations, tests with numbers as written, because a test compares texts: 1.0 is not 1."""
     if not any(operation.get("op") == "test" for operation in each(operations)):
         return operations

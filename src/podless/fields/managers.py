@@ -208,7 +208,7 @@ def update_managed_fields(
             before["metadata"] = new["metadata"]  # the identical value needs no comparison
         if settled and stored_entries and (owned := _find_only_fields(owner, stored_entries, target.version)):
             compared = compare_values(before, new, target.get_shape(target.version))
-            changed = merge.changed_own(target, compared, owned)
+            changed = merge.find_own_changes(target, compared, owned)
             if changed is not None:
                 return [{**stored_entries[0], "time": now}] if changed else stored_entries
         owners, times = _current_owners(target, old, sent_entries)
@@ -432,7 +432,7 @@ def describe_type(obj: Object) -> str:
     return f"{group}/{version}, Kind={obj.get('kind') or ''}"
 
 
-def settle_times(obj: Object, old: Object) -> None:
+def restore_times(obj: Object, old: Object) -> None:
     """Restore the times of managedFields if nothing but the times has changed."""
     entries, managed_fields = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if not entries or not managed_fields or len(entries) != len(managed_fields) or entries == managed_fields:

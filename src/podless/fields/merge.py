@@ -97,10 +97,10 @@ class WriteTarget:
     def drop(self, fields: Fields, version: str) -> Fields:
         """Return a set without the fields that the endpoint resets."""
         reset = self.reset.get(version)
-        return fields if reset is None or reset.keys().isdisjoint(fields) else sets.difference_below(fields, reset)
+        return fields if reset is None or reset.keys().isdisjoint(fields) else sets.subtract_below(fields, reset)
 
 
-def changed_own(target: WriteTarget, compared: Comparison, owned: Fields) -> Fields | None:
+def find_own_changes(target: WriteTarget, compared: Comparison, owned: Fields) -> Fields | None:
     """Return the fields of a change if all of them are in a set, so that no owner changes; None if not.
 
     None also if the change removes fields, or touches some that no manager owns.

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from podless.fields.check import check_value
 from podless.fields.collect import collect_stated, collect_whole
 from podless.fields.combine import merge_values
-from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_nodes
+from podless.fields.compare import SAME, Comparison, Nodes, add_nodes, compare_nodes
 from podless.fields.items import make_element
-from podless.fields.sets import LEAF, Fields, is_marked
+from podless.fields.sets import LEAF, Fields, mark_member
 from podless.fields.typed import NONE, ListShape, MapShape, Shape, name_leaves
 from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge
 
@@ -99,12 +99,12 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         else:
             merged[key], node, nodes = _lay_value(before, item, child)
         if node is not None:
-            stated[name] = node if item else is_marked(node)
+            stated[name] = node if item else mark_member(node)
         elif item == {}:
             stated[name] = LEAF
         if nodes is not SAME:
             differs = differs or ({}, {}, {})
-            sort_nodes(name, nodes, *differs)
+            add_nodes(name, nodes, *differs)
     return merged, stated or None, SAME if differs is None else _join_nodes(*differs)
 
 
@@ -121,7 +121,7 @@ def _compare_leaves(
         elif type(before) is not type(item):
             child_shape = form.find_child(name)[1]
             assert child_shape is not None
-            sort_nodes(f"f:{name}", compare_nodes(before, item, child_shape), removed, modified, added)
+            add_nodes(f"f:{name}", compare_nodes(before, item, child_shape), removed, modified, added)
         elif before != item:
             modified[f"f:{name}"] = LEAF
     return removed, modified, added
@@ -148,7 +148,7 @@ def _lay_list(live: list[Any], applied: list[Any], shape: Shape, form: ListShape
             return _lay_value(live, applied, shape)
         merged_item, node, nodes = _lay_map(before, item, item_shape, item_shape.map)
         merged.append(merged_item)
-        stated[name] = is_marked(node)
+        stated[name] = mark_member(node)
         if nodes is not SAME:
-            sort_nodes(name, nodes, *differs)
+            add_nodes(name, nodes, *differs)
     return merged, stated or None, _join_nodes(*differs)

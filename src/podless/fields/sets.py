@@ -43,7 +43,7 @@ def is_member(node: Fields) -> bool:
     return not node or SELF in node
 
 
-def is_marked(node: Fields | None) -> Fields:
+def mark_member(node: Fields | None) -> Fields:
     """Return a node (None for none) with its own field as a member."""
     if not node:
         return LEAF
@@ -91,11 +91,11 @@ def unite_sets(left: Fields, right: Fields) -> Fields:
 
 def _unite_below(left: Fields, right: Fields) -> Fields:
     if not left:
-        return is_marked(right)
-    return unite_sets(left, right) if right else is_marked(left)
+        return mark_member(right)
+    return unite_sets(left, right) if right else mark_member(left)
 
 
-def join_fields(nodes: list[Fields]) -> Fields:
+def unite_nodes(nodes: list[Fields]) -> Fields:
     """Return the union of several nodes, visiting each once."""
     if len(nodes) == 1:
         return nodes[0]
@@ -105,14 +105,14 @@ def join_fields(nodes: list[Fields]) -> Fields:
         for name, child in each(node).items():
             if name != SELF:
                 children.setdefault(name, []).append(child)
-    joined = {name: join_fields(child) for name, child in children.items()}
+    joined = {name: unite_nodes(child) for name, child in children.items()}
     return _make_node(any(map(is_member, nodes)), joined) or LEAF
 
 
 def unite_all(several: list[Fields]) -> Fields:
     """Return the union of several sets."""
     several = [fields for fields in several if fields]
-    return join_fields(several) if several else {}
+    return unite_nodes(several) if several else {}
 
 
 def intersect_sets(left: Fields, right: Fields) -> Fields:
@@ -163,7 +163,7 @@ def subtract_set(left: Fields, right: Fields) -> Fields:
     return remaining
 
 
-def difference_below(left: Fields, right: Fields) -> Fields:
+def subtract_below(left: Fields, right: Fields) -> Fields:
     """Return the first set without the members of the second and without everything below them."""
     remaining: Fields = {}
     for name, node in left.items():
@@ -173,7 +173,7 @@ def difference_below(left: Fields, right: Fields) -> Fields:
         if removed is None:
             remaining[name] = node
         elif not is_member(removed):
-            kept_node = _make_node(is_member(node), difference_below(node, removed))
+            kept_node = _make_node(is_member(node), subtract_below(node, removed))
             if kept_node is not None:
                 remaining[name] = kept_node
     return remaining
@@ -206,7 +206,7 @@ def _parse_node(raw: Any) -> tuple[Fields, bool]:
         node = _make_node(is_member, child)
         if node is not None:
             children.setdefault(name, []).append(node)
-    return {name: join_fields(nodes) for name, nodes in children.items()}, is_marked or not children
+    return {name: unite_nodes(nodes) for name, nodes in children.items()}, is_marked or not children
 
 
 def order_set(fields: Fields) -> Fields:

@@ -22,7 +22,7 @@ from podless.verbs.call import Call
 SCALE = load_struct("autoscaling/v1", "Scale")
 
 _STATUS = sets.make_set(("f:status",))
-_SCALE_PLACE = WriteTarget(
+_SCALE_TARGET = WriteTarget(
     version=scaling.SCALE,
     shapes={scaling.SCALE: struct_shape(SCALE)}.get,
     blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode_struct(SCALE, {})},
@@ -35,7 +35,7 @@ def find_target(call: Call) -> WriteTarget:
     """Return the endpoint that a call writes to."""
     kind, version, subresource = call.kind, call.version, call.subresource
     if subresource == "scale":
-        return _SCALE_PLACE
+        return _SCALE_TARGET
     result = kind.derive(("endpoint", version.name, subresource), _make_target, kind, version, subresource)
     if kind.webhook is not None:
         return replace(result, convert=partial(conversion.find_converted, kind, call.conversions))
@@ -140,14 +140,14 @@ def set_fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """
     metadata, strategy = obj["metadata"], call.kind.strategy
     managed_fields = metadata.get("managedFields")
-    place, name, now = find_target(call), managers.find_manager_name(manager, call.agent), clock.now()
+    target, name, now = find_target(call), managers.find_manager_name(manager, call.agent), clock.now()
     new = strategy.unmark_object(obj) if strategy.marks else obj
-    if managed_fields is None and place.custom:  # most new objects
+    if managed_fields is None and target.custom:  # most new objects
         metadata.pop("managedFields", None)
-        entries = managers.claim_created(place, new, name, now, schema_valid=call.schema_valid)
+        entries = managers.claim_created(target, new, name, now, schema_valid=call.schema_valid)
     else:
         try:
-            entries = managers.update_managed_fields(place, None, new, name, now)
+            entries = managers.update_managed_fields(target, None, new, name, now)
         except conversion.Unconverted:
             metadata["managedFields"] = managed_fields
             raise
@@ -192,7 +192,7 @@ def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale
     )
     new_scale = {**new_scale, "metadata": {**(new_scale.get("metadata") or {})}}
     name = managers.find_manager_name(manager, call.agent)
-    scale = managers.update_managed_fields(_SCALE_PLACE, old_scale, new_scale, name, clock.now())
+    scale = managers.update_managed_fields(_SCALE_TARGET, old_scale, new_scale, name, clock.now())
     return list_entries_of_rescaled(call, old, scale)
 
 

@@ -189,7 +189,7 @@ def validate_changed(write: Write) -> None:
     if strategy.has_generation and subresource != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
-        managers.settle_times(obj, old)
+        managers.restore_times(obj, old)
     if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj, old)):
         steps.raise_invalid(kind, obj, errors)
     errors = validation.validate_change(
