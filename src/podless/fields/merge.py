@@ -76,11 +76,10 @@ class WriteTarget:
     def get_shape(self, version: str) -> Shape:
         """Return the shape of objects in a version. Raises NoVersion, or SchemaMisfit for a custom kind."""
         result = self.shapes(version)
-        if result is None and self.custom:
-            raise SchemaMisfit(f"request to convert CR to an invalid group/version: {version}")
-        if result is None:
-            raise NoVersion(version)
-        return result
+        if result is not None:
+            return result
+        reason = f"request to convert CR to an invalid group/version: {version}"
+        raise SchemaMisfit(reason) if self.custom else NoVersion(version)
 
     def convert_object(self, obj: Object, version: str, name: str = "") -> Object:
         """Return the object in another version; name: its name in messages. Raises NoVersion or SchemaMisfit."""

@@ -138,10 +138,7 @@ def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[Next 
     """
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
-        metadata["deletionTimestamp"] = clock.now(period)
-        metadata["deletionGracePeriodSeconds"] = period
-        if "generation" in metadata:
-            metadata["generation"] += 1
+        _mark_graceful(metadata, period)
         return Next(obj), not period
     remaining = metadata.get("deletionGracePeriodSeconds")
     if remaining is not None and (requested is None or requested >= remaining):
@@ -208,12 +205,17 @@ def _mark_deleted(metadata: Object, *, graceful: bool) -> None:
     """Set deletionTimestamp. A graceful delete also sets a grace period of 0, and a new generation."""
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
-        return
-    metadata["deletionTimestamp"] = clock.now()
-    if graceful:
-        metadata["deletionGracePeriodSeconds"] = 0
-        if "generation" in metadata:
-            metadata["generation"] += 1
+    elif graceful:
+        _mark_graceful(metadata, 0)
+    else:
+        metadata["deletionTimestamp"] = clock.now()
+
+
+def _mark_graceful(metadata: Object, period: int) -> None:
+    metadata["deletionTimestamp"] = clock.now(period)
+    metadata["deletionGracePeriodSeconds"] = period
+    if "generation" in metadata:
+        metadata["generation"] += 1
 
 
 def _make_blank_object(call: Call) -> Object:

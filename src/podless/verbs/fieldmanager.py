@@ -97,22 +97,15 @@ def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_ver
     try:
         return kind.strategy.convert_object(kind, version, obj)
     except structs.DecodeError as error:
-        reason = _find_misfit(kinds, obj, error)
-        raise SchemaMisfit(
-            f"unable to convert unstructured object to {managers.describe_type(obj)}: {reason}"
-        ) from None
-
-
-def _find_misfit(kinds: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
-    """Return the decoding error of an object in its own version, "" if there is none."""
-    kind, version = kinds[obj["apiVersion"]]
-    struct = kind.struct_of(version)
-    try:
-        if struct is not None:
-            restore.restore_value(struct, obj)
-    except restore.Misfit as misfit:
-        return misfit
-    return error
+        reason: Exception = error
+        own_kind, own_version = kinds[obj["apiVersion"]]
+        if (struct := own_kind.struct_of(own_version)) is not None:
+            try:
+                restore.restore_value(struct, obj)
+            except restore.Misfit as misfit:
+                reason = misfit
+        action = f"unable to convert unstructured object to {managers.describe_type(obj)}"
+        raise SchemaMisfit(f"{action}: {reason}") from None
 
 
 def _list_reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
@@ -185,11 +178,8 @@ def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale
 
     old: the former object. old_scale, new_scale: the former and the new Scale.
     """
-    managed_fields = old["metadata"].get("managedFields")
     old_scale = {**old_scale, "metadata": {**old_scale["metadata"]}}
-    managers.put_managed_fields(
-        old_scale["metadata"], scaling.list_scale_entries(managed_fields, _find_replica_paths(call.kind))
-    )
+    managers.put_managed_fields(old_scale["metadata"], list_entries_of_scale(call, old))
     new_scale = {**new_scale, "metadata": {**(new_scale.get("metadata") or {})}}
     name = managers.find_manager_name(manager, call.agent)
     scale = managers.update_managed_fields(_SCALE_TARGET, old_scale, new_scale, name, clock.now())
@@ -198,10 +188,8 @@ def list_entries_of_scaled(call: Call, old: Object, old_scale: Object, new_scale
 
 def list_entries_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """Return the managedFields of an object, given those that its Scale has after a write."""
-    managed_fields = old["metadata"].get("managedFields")
-    return scaling.list_object_entries(
-        managed_fields, scale, call.api_version, _find_replica_paths(call.kind), custom=call.kind.custom
-    )
+    entries, paths = old["metadata"].get("managedFields"), _find_replica_paths(call.kind)
+    return scaling.list_object_entries(entries, scale, call.api_version, paths, custom=call.kind.custom)
 
 
 def list_entries_of_scale(call: Call, old: Object) -> list[Entry]:
