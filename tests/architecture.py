@@ -551,6 +551,7 @@ UNSHARED = {
     "runtime/watchdog.py": "of the loop",
     "runtime/bounded.py": "weights of what others keep, behind a lock",
     "codec/gotime.py": "a reader of one text",
+    "codec/jsontext.py": "a scan of one text",
     "cel/correlation.py": "two states of one object",
     "runtime/patternprice.py": "a reader of one pattern",
     "structs/repeats.py": "a reader of one body",

@@ -18,7 +18,7 @@ from cryptography import x509
 from podless import cel
 from podless.cel import bounds
 from podless.cel.patterns import compile_pattern
-from podless.codec import jsonlarge, sentfloats, serializer
+from podless.codec import jsontext, sentfloats, serializer
 from podless.fields import combine, compare
 from podless.fields.typed import schema_shape
 from podless.meta import jsonpath, selectors
@@ -118,7 +118,7 @@ def use_schemas() -> None:
 
 def use_texts() -> None:
     bodies = [nested(form, FIRST).encode() for form in ("list", "map", "both")]
-    for raw, decode in product(bodies, (sentfloats.decode_as_written, repeats.read_pairs, jsonlarge.find_repeats)):
+    for raw, decode in product(bodies, (sentfloats.decode_as_written, repeats.read_pairs, jsontext.find_repeats)):
         with suppress(RecursionError, ValueError):
             decode(raw)  # with json of the standard library
     patterns = ["(" * 100_000, "(a" * 20_000 + ")" * 20_000, "(?:" * 999 + "a" + ")" * 999, "a" + "|b" * 50_000]

@@ -1,6 +1,6 @@
 """Decodes and encodes objects: JSON and YAML with the numbers, strings and errors of a Go server.
 
-Most bodies need only orjson. Cheap tests detect what Go reads differently, and codec/jsontext.py parses that again.
+Most bodies need only orjson. Cheap tests detect what Go reads differently, for codec/jsontext.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from podless.codec import gojson, gotext, jsonlarge, jsontext
+from podless.codec import gojson, gotext, jsontext
 from podless.codec.gotext import MAX_INT64, MIN_INT64
 from podless.codec.jsontext import JSONError as JSONError
 from podless.codec.jsontext import YAMLError as YAMLError
@@ -43,7 +43,6 @@ _MAX_CANDIDATES = 50  # possible floats that are examined; for more of them, a c
 _LARGE_BUFFER = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
 _BACKSLASH = ord("\\")
 _LARGE_BYTES = 1 << 17  # bytes; larger values are copied in steps
-_SMALL_BYTES = 8192  # bytes; smaller texts are parsed token by token if necessary
 _ITEMS_PER_PIECE = 1 << 10  # items of a long list that are encoded in one go
 _CHARACTERS_PER_PIECE = 1 << 16  # characters of a long text that are encoded in one go
 _ITEM_BYTES = 512  # approximate bytes of an item of a long list
@@ -74,40 +73,26 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _decode_rejected(raw, duplicates, floats)
-    if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
-        pass
-    elif (encoded := _try_encode(value)) is None or (
-        duplicates is not None and (raw.count(b":") != encoded.count(b":") or (_BACKSLASH in raw and b"\\u003" in raw))
-    ):
-        if len(raw) <= _SMALL_BYTES:
-            _decode_json(raw, duplicates)
-        elif encoded is None:
-            raise jsonlarge.find_json_fault(raw)
-        elif duplicates is not None:
-            duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.find_repeats(raw))
+    if duplicates is not None or raw.count(b"{") + raw.count(b"[") > jsontext.MAX_DEPTH:
+        encoded = _try_encode(value)
+        if encoded is None:
+            raise jsontext.find_json_fault(raw)
+        if duplicates is not None and (
+            raw.count(b":") != encoded.count(b":") or (_BACKSLASH in raw and b"\\u003" in raw)
+        ):
+            duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsontext.find_repeats(raw))
     shapes = raw.translate(_SHAPES)
     return _settle_numbers(value, floats) if _may_have_floats(raw, shapes) or shapes.find(_INT64_DIGITS) >= 0 else value
 
 
 def _decode_rejected(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
     """Decode a text that the fast decoder rejects, if Go accepts it."""
-    if len(raw) <= _SMALL_BYTES:
-        return _decode_json(raw, duplicates)
-    fixed = jsonlarge.repair_text(raw)
+    fixed = jsontext.repair_text(raw)
     try:
         orjson.loads(fixed)
     except orjson.JSONDecodeError:
-        raise jsonlarge.find_json_fault(raw) from None
+        raise jsontext.find_json_fault(raw) from None
     return decode_json(fixed, duplicates, floats)
-
-
-def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
-    if duplicates is None:
-        return jsontext.parse_json(raw)
-    repeated: list[str] = []
-    value = jsontext.parse_json(raw, repeated)
-    duplicates += (f"duplicate field {gotext.quote(path)}" for path in repeated)
-    return value
 
 
 def _may_have_floats(raw: bytes, shapes: bytes) -> bool:

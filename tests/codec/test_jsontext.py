@@ -1,17 +1,17 @@
-"""Large texts are read in another way, with the same outcome."""
+"""JSON texts that orjson rejects, or that repeat keys, against a parser that works token by token."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.codec import gotext, jsonlarge, jsontext, serializer
+from podless.codec import gotext, jsontext, serializer
 from podless.codec.jsontext import JSONError
+from tests.codec import tokens
 from tests.conftest import tries
 
 pytestmark = pytest.mark.slow
@@ -70,16 +70,9 @@ def outcome(raw: bytes, decode: Any) -> Any:
 
 def exact(raw: bytes, found: list[str]) -> Any:
     repeated: list[str] = []
-    value = jsontext.parse_json(raw, repeated)
+    value = tokens.parse_json(raw, repeated)
     found += (f"duplicate field {gotext.quote(path)}" for path in repeated)
     return value
-
-
-@pytest.fixture(autouse=True, scope="module")
-def everything_is_large() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serializer, "_SMALL_BYTES", -1)
-        yield
 
 
 @settings(max_examples=tries(400))
@@ -93,8 +86,8 @@ def test_as_token_by_token(text: str, at: int, bad: bytes) -> None:
 @given(JSON)
 def test_repeated_keys(text: str) -> None:
     repeated: list[str] = []
-    jsontext.parse_json(text.encode(), repeated)
-    assert jsonlarge.find_repeats(jsonlarge.repair_text(text.encode())) == repeated
+    tokens.parse_json(text.encode(), repeated)
+    assert jsontext.find_repeats(jsontext.repair_text(text.encode())) == repeated
 
 
 @pytest.mark.parametrize(
