@@ -18,6 +18,8 @@ from podless.store import Operation
 
 CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 
+# metadata that the garbage collector changes
+_COLLECTED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 _SCALE = ("autoscaling", "v1", "Scale")
 
 
@@ -95,6 +97,11 @@ class AdmissionAttributes:
         return version.name == self.version.name and self.kind_in(version) is self.kind
 
     @property
+    def is_unchanged(self) -> bool:
+        """Whether an update changes nothing except metadata that the garbage collector changes."""
+        return self.obj is not None and self.old is not None and _strip_object(self.obj) == _strip_object(self.old)
+
+    @property
     def of_namespace(self) -> bool:
         """Whether the object is a Namespace."""
         return self.kind.plural == "namespaces" and not self.kind.group
@@ -118,3 +125,8 @@ class AdmissionAttributes:
         if self.subresource_kind is not None:
             return self.subresource_kind.group, self.subresource_kind.versions[0].name, self.subresource_kind.kind
         return self.kind.group, self.version.name, self.kind.kind
+
+
+def _strip_object(obj: Object) -> Object:
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in _COLLECTED}
+    return {**obj, "metadata": metadata}

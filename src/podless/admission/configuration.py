@@ -1,4 +1,4 @@
-"""The objects that configure admission: webhook configurations, policies, bindings, and the parameters of policies."""
+"""The objects that configure admission: webhook configurations, policies with bindings and parameters, and classes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta import selectors
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each_part
+from podless.runtime.meter import each, each_part
 
 T = TypeVar("T")
 
+_DEFAULT = b"is-default-class"  # only classes with these bytes must be decoded
 _MAX_DECODED = 1 << 20  # maximum bytes of the objects that are kept decoded, which take ten times as much
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
@@ -60,6 +61,19 @@ class ConfigurationLister(Generic[T]):
         if revision == self.collection.changed or revision > self._revision:
             self._compiled, self._revision = compiled, revision
             self._items = [item for _, item in compiled.values()]
+
+
+async def find_default(state: State, kind: Kind, *marks: str) -> str | None:
+    """Return the name of the default object of a kind of classes: of several, the newest, then the first by name.
+
+    marks: annotations of defaults, whose names end with is-default-class.
+    """
+    entries = (await state.load_collection(kind)).entries_under(kind.prefix)[0]
+    classes = (entry.decode()["metadata"] for entry in each(entries) if _DEFAULT in entry.body)
+    defaults = [item for item in classes if any((item.get("annotations") or {}).get(mark) == "true" for mark in marks)]
+    # another program may have written an object without a time to etcd
+    newest = max((item.get("creationTimestamp") or "" for item in defaults), default="")
+    return min((item["name"] for item in defaults if (item.get("creationTimestamp") or "") == newest), default=None)
 
 
 class MissingConfiguration(Exception):

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
 from podless.apis.apiextensions.definition import status as rules
 from podless.apis.apiextensions.group import DEFINITIONS
-from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
+from podless.apis.extensions.thirdparty import ThirdPartyStrategy
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from podless.apis.apiextensions.definition import beta, fill, shared
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state
 from podless.apis.apiextensions.definition.validate import validate_create
-from podless.apis.extensions.thirdparty import name_faults
-from podless.apis.extensions.thirdparty.compile import parse_defined_name
+from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.fields.kubectl import LAST_APPLIED
 from podless.meta.gvk import guess_plural
 from podless.runtime.jsonobject import Object

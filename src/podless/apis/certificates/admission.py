@@ -5,7 +5,7 @@ Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestri
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -17,7 +17,6 @@ from podless.meta import field
 from podless.meta.errors import Forbidden
 
 _GROUP, _PLURAL, _BUNDLES = GROUP.name, SIGNING_REQUESTS.plural, TRUST_BUNDLES.plural
-_COLLECTED = ("finalizers", "managedFields", "ownerReferences", "resourceVersion")
 _CLIENT = "kubernetes.io/kube-apiserver-client"
 _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 
@@ -101,7 +100,7 @@ class ClusterTrustBundleAttest(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         signer = attr.obj["spec"].get("signerName")
-        if not signer or (attr.old is not None and _tell_content(attr.obj) == _tell_content(attr.old)):
+        if not signer or attr.is_unchanged:
             return
         if not _is_signer(self._authorizer, attr.user, "attest", signer):
             reason = f'user not permitted to attest for signerName "{signer}"'
@@ -131,12 +130,6 @@ def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bo
     names = signer, f"{signer.partition('/')[0]}/*"
     questions = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
     return any(authorizer.is_allowed(user, question) for question in questions)
-
-
-def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without ownerReferences and finalizers, which the garbage collector changes."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
-    return obj | {"metadata": metadata}
 
 
 def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
+from podless.admission.configuration import find_default
 from podless.admission.plugin import Plugin
 from podless.apis.networking.group import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
-from podless.runtime.meter import each
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
-_IN_BODY = b"is-default-class"  # only the classes with these bytes must be decoded
 _NAMED = "kubernetes.io/ingress.class"
 
 
@@ -25,10 +24,5 @@ class DefaultIngressClass(Plugin):
         chosen = _NAMED in (attr.obj["metadata"].get("annotations") or {})
         if chosen or attr.obj["spec"].get("ingressClassName") is not None:
             return
-        classes = (await self._state.load_collection(INGRESS_CLASSES)).entries_under(INGRESS_CLASSES.prefix)[0]
-        named = (entry.decode()["metadata"] for entry in each(classes) if _IN_BODY in entry.body)
-        defaults = [metadata for metadata in named if (metadata.get("annotations") or {}).get(_DEFAULT) == "true"]
-        if defaults:
-            newest = max(metadata.get("creationTimestamp") or "" for metadata in defaults)
-            names = [item["name"] for item in defaults if (item.get("creationTimestamp") or "") == newest]
-            attr.obj["spec"]["ingressClassName"] = min(names)
+        if (name := await find_default(self._state, INGRESS_CLASSES, _DEFAULT)) is not None:
+            attr.obj["spec"]["ingressClassName"] = name

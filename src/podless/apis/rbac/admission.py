@@ -23,8 +23,6 @@ _ALL_RESOURCES: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": [
 _ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 _AGGREGATES = "must have cluster-admin privileges to use the aggregationRule"
 _ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
-# fields that the garbage collector changes
-_FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 
 
 class EscalationCheck(Plugin):
@@ -36,7 +34,7 @@ class EscalationCheck(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden for escalation, or NotFound for a missing role of a binding."""
         obj = attr.obj
-        if attr.user.is_master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
+        if attr.user.is_master or obj is None or attr.is_unchanged:
             return
         if "roleRef" in obj:
             self._check_binding(attr, obj["roleRef"])
@@ -82,13 +80,3 @@ class EscalationCheck(Plugin):
 
 def _is_aggregated(role: Object) -> bool:
     return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
-
-
-def _is_same(obj: Object, old: Object) -> bool:
-    """Return whether an update changes only fields that the garbage collector changes."""
-    return _strip_metadata(obj) == _strip_metadata(old)
-
-
-def _strip_metadata(obj: Object) -> Object:
-    metadata = {name: value for name, value in obj["metadata"].items() if name not in _FREE}
-    return {**obj, "metadata": metadata}

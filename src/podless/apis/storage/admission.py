@@ -5,27 +5,25 @@ Source: the DefaultStorageClass, StorageObjectInUseProtection and PersistentVolu
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.configuration import find_default
 from podless.admission.plugin import Plugin
+from podless.apis.storage.group import STORAGE_CLASSES
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
 
-_CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
-_GROUP = "storage.k8s.io"
+_CLAIMS = "persistentvolumeclaims"
 # protected kinds: the finalizer by group and plural
 _HOLDERS = {
     ("", _CLAIMS): "kubernetes.io/pvc-protection",
-    ("", _VOLUMES): "kubernetes.io/pv-protection",
-    (_GROUP, "volumeattributesclasses"): "kubernetes.io/vac-protection",
+    ("", "persistentvolumes"): "kubernetes.io/pv-protection",
+    ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
 }
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
-_DEFAULT_NAME = b"is-default-class"  # only the classes with these bytes must be decoded
+_LATER = ("volumeMode", "dataSource", "dataSourceRef", "volumeAttributesClassName")  # after it in the struct
 _UNBOUND = "Only bound persistent volume claims can be expanded"
 _FIXED = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
@@ -41,35 +39,11 @@ class DefaultStorageClass(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         spec, metadata = attr.obj["spec"], attr.obj.get("metadata") or {}
-        classes = self._state.registry.get(_GROUP, _CLASSES)
         if spec.get("storageClassName") is not None or _OLD_CLASS in (metadata.get("annotations") or {}):
             return
-        if classes is None:
-            return
-        entries = (await self._state.load_collection(classes)).entries_under(classes.prefix)[0]
-        candidates = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
-        defaults = [storage_class for storage_class in candidates if _is_default(storage_class)]
-        if defaults:
-            newest = max(map(_get_creation_time, defaults))
-            chosen = min(default["metadata"]["name"] for default in defaults if _get_creation_time(default) == newest)
-            _insert_field(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
-
-
-def _get_creation_time(obj: Object) -> str:
-    """Return the creation time, "" if there is none: another program may have written the object to etcd."""
-    return obj["metadata"].get("creationTimestamp") or ""
-
-
-def _is_default(storage_class: Object) -> bool:
-    annotations = storage_class["metadata"].get("annotations") or {}
-    return any(annotations.get(name) == "true" for name in _DEFAULT)
-
-
-def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
-    """Set a field at its place in the struct's order."""
-    later_fields = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
-    spec[name] = value
-    spec |= later_fields
+        if (name := await find_default(self._state, STORAGE_CLASSES, *_DEFAULT)) is not None:
+            later_fields = {key: spec.pop(key) for key in _LATER if key in spec}
+            spec |= {"storageClassName": name, **later_fields}
 
 
 class StorageObjectInUseProtection(Plugin):
@@ -105,10 +79,9 @@ class PersistentVolumeClaimResize(Plugin):
     async def _allows_expansion(self, claim: Object) -> bool:
         annotations = claim["metadata"].get("annotations") or {}
         name = annotations.get(_OLD_CLASS) or claim["spec"].get("storageClassName")
-        classes = self._state.registry.get(_GROUP, _CLASSES)
-        if not name or classes is None:
+        if not name:
             return False
-        entry = (await self._state.load_collection(classes)).get(classes.key("", name))
+        entry = (await self._state.load_collection(STORAGE_CLASSES)).get(STORAGE_CLASSES.key("", name))
         return entry is not None and bool(entry.decode().get("allowVolumeExpansion"))
 
 

@@ -1,4 +1,8 @@
-"""Compiles a ThirdPartyResource to a kind that preserves all fields, like a definition without schemas."""
+"""The names of ThirdPartyResources, and the kinds that they define, which preserve all fields.
+
+cron-tab.mygroup.example.com defines the kind CronTab in mygroup.example.com. Source: the design of ThirdPartyResource,
+and the guess of plurals in k8s.io/apimachinery.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,6 @@ from podless.meta import names
 from podless.meta.gvk import guess_plural
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
-
-# names of ThirdPartyResources: cron-tab.mygroup.example.com defines the kind CronTab in mygroup.example.com. Source:
-# the design of ThirdPartyResource, and the guess of plurals in k8s.io/apimachinery.
 
 _SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
 _TOO_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
