@@ -69,10 +69,8 @@ class _VersionTests:
         head = {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
         smallest = {**head, "metadata": {"name": "example"}, **(make_smallest(self.schema) or {})}
         smallest["metadata"] = {"name": "example"}
-        if self.list_errors(smallest):
-            self.untested.append(
-                f"the smallest object could not be made{self.mark}: {'; '.join(self.list_errors(smallest))}"
-            )
+        if errors := self.list_errors(smallest):
+            self.untested.append(f"the smallest object could not be made{self.mark}: {'; '.join(errors)}")
             return
         yield {"name": f"the smallest object{self.mark}", "object": smallest}
         seen: set[str] = set()
@@ -105,34 +103,26 @@ class _VersionTests:
         message = rule.get("message") or f"failed rule: {rule['rule'].strip()}"
         expected = {} if rule.get("messageExpression") else {"message": message}
         name = f"rejected: {message}"[:100] + self.mark
-        for old, changed in (
-            self.make_update_pairs(smallest, path, node)
-            if "oldSelf" in rule["rule"]
-            else self.make_variants(smallest, path, node)
-        ):
+        tried: Iterator[tuple[Object | None, Object]]
+        if "oldSelf" in rule["rule"]:
+            tried = self.make_update_pairs(smallest, path, node)
+        else:
+            tried = ((None, changed) for changed in _make_variants(smallest, path, node))
+        for old, changed in tried:
             errors = self.list_errors(changed, old)
-            if (
-                len(errors) == 1
-                and errors[0].endswith(expected.get("message", ""))
-                and errors[0].startswith(field.format_path(path))
-            ):
+            head, end = field.format_path(path), expected.get("message", "")
+            if len(errors) == 1 and errors[0].startswith(head) and errors[0].endswith(end):
                 old_part = {} if old is None else {"old": old}
                 return {"name": name, **old_part, "object": changed, "expect": "refused", **expected}
         return None
 
-    def make_variants(self, smallest: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:
-        """Yield objects that can violate a rule."""
-        for changed in _make_variants(smallest, path, node):
-            yield None, changed
-
-    def make_update_pairs(self, smallest: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
+    def make_update_pairs(
+        self, smallest: Object, path: field.Path, node: Schema
+    ) -> Iterator[tuple[Object | None, Object]]:
         """Yield updates of valid objects that can violate a rule."""
         variants = islice(_make_variants(smallest, path, node), _MAX_PAIRED)
         valid = [variant for variant in variants if not self.list_errors(variant)]
-        for old in valid:
-            for changed in valid:
-                if changed != old:
-                    yield old, changed
+        yield from ((old, changed) for old, changed in product(valid, valid) if changed != old)
 
 
 def make_smallest(schema: Schema, level: int = 0) -> Any:

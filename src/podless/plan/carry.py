@@ -23,6 +23,7 @@ from podless.runtime.jsonobject import Object
 
 _PATIENCE = 60.0  # seconds to wait until a definition is established
 _POLL_DELAY = 0.2
+_ESTABLISHED = {"type": "Established", "status": "True"}
 
 
 class _NotEstablished(Exception):
@@ -60,9 +61,8 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
     await _check_api(plan["api"], make_sender(cluster), url)
     planned = plan.get("as")
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
-    send = make_sender(cluster, acting)
-    options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
-    journal, carried = planfile.read_journal(path), ApplyResult()
+    carrier = _PlanCarrier(plan, make_sender(cluster, acting))
+    journal, carried = planfile.read_journal(path), carrier.result
     for text in plan["refused"]:
         carried.refused.append(text)
         say(f"! {text} (rejected by the plan)")
@@ -74,12 +74,11 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
         try:
             if step.get("parent") == "after" and carried.refused:
                 raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
-            outcome = await _carry_out_step(step, send, options, plan, carried)
+            outcome = await carrier.carry_out_step(step)
         except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
-            outcome = (
-                "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
-            )
+            hides = step["kind"] == "Secret" and isinstance(refused, Refused)
+            outcome = "the API rejects it" if hides else str(refused)
             carried.refused.append(f"{label}: {outcome}")
             say(f"! {label}: {outcome}")
             if step.get("parent") == "before":
@@ -106,65 +105,90 @@ def _describe_step(step: Object) -> str:
     return f"{step['kind']} {prefix}{step['name']}"
 
 
-async def _carry_out_step(
-    step: Object, send: SendRequest, options: PlanOptions, plan: Object, carried: ApplyResult
-) -> str:
-    """Carry out one step and return its sign. Raises _ObjectChanged, Refused, Unwritable."""
-    endpoint = _find_endpoint(step)
-    live = None
-    if step["name"] and not step["name"].endswith("*"):
-        live = await writes.read_object(send, endpoint, step["namespace"], step["name"])
-    if step["action"] == Action.DELETE:
-        return await _delete_object(step, endpoint, live, send, carried)
-    if "parent" in step:
-        return await _write_parent(step, endpoint, live, send, carried)
-    body = _read_body(step, plan["salt"], plan.get("applyset") or "")
-    if _is_done(step, live):
-        carried.skipped += 1
-        return "="
-    _check_state(step, live)
-    written = await writes.write_object(send, endpoint, body, live, options, guarded=True)
-    if step["kind"] != "Secret":  # a warning may contain a value, too
-        carried.warnings += [f"{_describe_step(step)}: {text}" for text in written.warnings]
-    if step["kind"] == "CustomResourceDefinition":
-        await _await_definition(send, endpoint, step["name"])
-    if live is None:
-        carried.created += 1
-        return "+"
-    carried.updated += 1
-    return "~"
+class _PlanCarrier:
+    """Carries out steps and returns their signs. Methods raise _ObjectChanged, Refused, Unwritable."""
 
+    def __init__(self, plan: Object, send: SendRequest) -> None:
+        self.result = ApplyResult()
+        self._plan = plan
+        self._options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
+        self._send = send
 
-async def _write_parent(
-    step: Object, endpoint: APIResource, live: Object | None, send: SendRequest, carried: ApplyResult
-) -> str:
-    """Write the parent of an ApplySet. Raises _ObjectChanged, Refused."""
-    if is_written(live, step["body"]):
-        return "="
-    if step["parent"] == "before":
+    async def carry_out_step(self, step: Object) -> str:
+        resource = APIResource(step["apiVersion"], step["plural"], step["kind"], step["namespaced"])
+        live = None
+        if step["name"] and not step["name"].endswith("*"):
+            live = await writes.read_object(self._send, resource, step["namespace"], step["name"])
+        if step["action"] == Action.DELETE:
+            return await self._delete_object(step, resource, live)
+        if "parent" in step:
+            return await self._write_parent(step, resource, live)
+        body = self._read_body(step, resource)
+        if _is_done(step, live):
+            self.result.skipped += 1
+            return "="
         _check_state(step, live)
-    await write_parent(send, endpoint.path(step["namespace"], step["name"]), step["body"])
-    if live is None:
-        carried.created += 1
-    elif step["parent"] == "before":
-        carried.updated += 1
-    return "+" if live is None else "~"
+        written = await writes.write_object(self._send, resource, body, live, self._options, guarded=True)
+        if step["kind"] != "Secret":  # a warning may contain a value, too
+            self.result.warnings += [f"{_describe_step(step)}: {text}" for text in written.warnings]
+        if step["kind"] == "CustomResourceDefinition":
+            await self._await_definition(resource, step["name"])
+        if live is None:
+            self.result.created += 1
+            return "+"
+        self.result.updated += 1
+        return "~"
 
+    async def _write_parent(self, step: Object, resource: APIResource, live: Object | None) -> str:
+        """Write the parent of an ApplySet."""
+        if is_written(live, step["body"]):
+            return "="
+        if step["parent"] == "before":
+            _check_state(step, live)
+        await write_parent(self._send, resource.path(step["namespace"], step["name"]), step["body"])
+        self.result.created += live is None
+        self.result.updated += live is not None and step["parent"] == "before"
+        return "+" if live is None else "~"
 
-async def _delete_object(
-    step: Object, endpoint: APIResource, live: Object | None, send: SendRequest, carried: ApplyResult
-) -> str:
-    if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
-        carried.skipped += 1
-        return "="
-    _check_state(step, live)
-    await delete_object(send, endpoint, live, guarded=True)
-    carried.deleted += 1
-    return "-"
+    async def _delete_object(self, step: Object, resource: APIResource, live: Object | None) -> str:
+        if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
+            self.result.skipped += 1
+            return "="
+        _check_state(step, live)
+        await delete_object(self._send, resource, live, guarded=True)
+        self.result.deleted += 1
+        return "-"
 
+    def _read_body(self, step: Object, resource: APIResource) -> Object:
+        """Return the object to write; a Secret is read from its file again."""
+        if "sealed" not in step:
+            return dict(step["body"])
+        try:
+            items, _ = read_set(find_sources([step["file"]]))
+        except CannotCheck as error:
+            raise _ObjectChanged(f"its manifest cannot be read again: {error}") from None
+        applyset = self._plan.get("applyset") or ""
+        for item in items:
+            if item.obj.get("kind") == "Secret":
+                obj = label_member(item.obj, applyset) if applyset else item.obj
+                placed = place_object(obj, resource, step["namespace"])
+                if planfile.seal_object(placed, self._plan["salt"]) == step["sealed"]:
+                    return placed
+        raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")
 
-def _find_endpoint(step: Object) -> APIResource:
-    return APIResource(step["apiVersion"], step["plural"], step["kind"], step["namespaced"])
+    async def _await_definition(self, resource: APIResource, name: str) -> None:
+        """Wait until the kind of a definition is served, for `_PATIENCE` seconds."""
+
+        async def check_established() -> None:
+            obj = await writes.read_object(self._send, resource, "", name) or {}
+            conditions = (obj.get("status") or {}).get("conditions") or ()
+            if not any(condition.items() >= _ESTABLISHED.items() for condition in conditions):
+                raise _NotEstablished
+
+        try:
+            await asyncio.wait_for(retry_call(check_established, _NotEstablished, pause=_POLL_DELAY), _PATIENCE)
+        except TimeoutError:
+            raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
@@ -187,38 +211,3 @@ def _check_state(step: Object, live: Object | None) -> None:
     revision = live["metadata"]["resourceVersion"]
     if revision != planned and (not step["before"] or planfile.make_digest(live) != step["before"]):
         raise _ObjectChanged(f"it has changed since the plan was made (resourceVersion {planned}, now {revision})")
-
-
-def _read_body(step: Object, salt: str, applyset: str) -> Object:
-    """Return the object to write; a Secret is read from its file again. applyset: its id. Raises _ObjectChanged."""
-    if "sealed" not in step:
-        return dict(step["body"])
-    try:
-        items, _ = read_set(find_sources([step["file"]]))
-    except CannotCheck as error:
-        raise _ObjectChanged(f"its manifest cannot be read again: {error}") from None
-    endpoint = _find_endpoint(step)
-    for item in items:
-        if item.obj.get("kind") == "Secret":
-            obj = label_member(item.obj, applyset) if applyset else item.obj
-            placed = place_object(obj, endpoint, step["namespace"])
-            if planfile.seal_object(placed, salt) == step["sealed"]:
-                return placed
-    raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")
-
-
-async def _await_definition(send: SendRequest, endpoint: APIResource, name: str) -> None:
-    """Wait until the kind of a definition is served. Raises _ObjectChanged after `_PATIENCE` seconds."""
-
-    async def check_established() -> None:
-        obj = await writes.read_object(send, endpoint, "", name)
-        conditions = ((obj or {}).get("status") or {}).get("conditions") or ()
-        if not any(
-            condition.get("type") == "Established" and condition.get("status") == "True" for condition in conditions
-        ):
-            raise _NotEstablished
-
-    try:
-        await asyncio.wait_for(retry_call(check_established, _NotEstablished, pause=_POLL_DELAY), _PATIENCE)
-    except TimeoutError:
-        raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

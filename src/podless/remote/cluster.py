@@ -249,20 +249,12 @@ class RemoteCluster:
             raw = await answer.read()
             self.received += len(raw)
             self.warnings = answer.headers.getall("Warning", [])
-            document: Any = {}
-            if "json" in answer.content_type:
-                try:
-                    document = serializer.decode_json(raw)
-                except serializer.JSONError:
-                    document = {}
-            if not isinstance(document, dict):
-                document = {}
             if answer.status >= 300:
-                status = document if document.get("kind") == "Status" else {}
+                status = _read_status(answer.content_type, raw)
                 if _EXACT in path and _is_too_large(status):  # a user named it: no server may ever reach it
                     raise Refused(answer.status, status)
                 raise make_refusal(answer.status, status)
-            return dict(document)
+            return _read_document(answer.content_type, raw)
 
 
 def _is_too_large(status: Object) -> bool:
@@ -271,13 +263,18 @@ def _is_too_large(status: Object) -> bool:
     return any(isinstance(cause, dict) and cause.get("reason") == _TOO_LARGE for cause in causes)
 
 
-def _read_status(media: str, raw: bytes) -> Object:
-    """Return the Status in an answer, {} if there is none."""
+def _read_document(media: str, raw: bytes) -> Object:
+    """Return the document in an answer, {} if there is none."""
     try:
         document = serializer.decode_json(raw) if "json" in media else {}
     except serializer.JSONError:
         return {}
-    return document if isinstance(document, dict) and document.get("kind") == "Status" else {}
+    return document if isinstance(document, dict) else {}
+
+
+def _read_status(media: str, raw: bytes) -> Object:
+    document = _read_document(media, raw)
+    return document if document.get("kind") == "Status" else {}
 
 
 async def retry_call(
