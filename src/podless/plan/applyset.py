@@ -150,7 +150,7 @@ class ApplySet:
     async def label_objects(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
         """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
 
-        locate: returns the endpoint and namespace of an object. unknown: objects that could not be read.
+        locate: returns the resource and namespace of an object. unknown: objects that could not be read.
         """
         change, parent = self.change, self.parent
         self._plan.changes.append(change)
@@ -225,11 +225,11 @@ class ApplySet:
         head = f"parsing ApplySet annotation on {self.parent}: "
         kinds = split_kinds(annotations)
         for kind in kinds or ():
-            endpoint = await discovery.find_kind(*kind)
-            if endpoint is None:
+            resource = await discovery.find_kind(*kind)
+            if resource is None:
                 location = f'no matches for kind "{kind.kind}" in group "{kind.group}"'
                 raise BadApplySet(f'{head}could not find mapping for kind in "{_KINDS}" annotation: {location}')
-            yield kind, endpoint
+            yield kind, resource
         if kinds is not None:
             return
         resources = split_resources(annotations)
@@ -237,26 +237,26 @@ class ApplySet:
             reason = f'kubectl requires the "{_KINDS}" annotation to be set on all ApplySet parent objects'
             raise BadApplySet(head + reason)
         for name, group in resources:
-            endpoint = await discovery.find_resource(name, group)
-            if endpoint is None:
+            resource = await discovery.find_resource(name, group)
+            if resource is None:
                 reason = f'invalid group resource in "{_RESOURCES}" annotation'
                 raise BadApplySet(f"{head}{reason}: no matches for {group}/, Resource={name}")
-            yield GroupKind(endpoint.group, endpoint.kind), endpoint
+            yield GroupKind(resource.group, resource.kind), resource
 
     async def find_members(self, applied: Collection[str]) -> list[tuple[APIResource, Object]]:
         """Return the members that the set no longer has. applied: uids of those that it has."""
         members = []
-        for endpoint in self._kinds.values():
-            for namespace in sorted(self._namespaces) if endpoint.namespaced else ("",):
+        for resource in self._kinds.values():
+            for namespace in sorted(self._namespaces) if resource.namespaced else ("",):
                 query = {"labelSelector": f"{PART_OF}={self.parent.id}"}
                 try:
-                    listed = (await self._send("GET", endpoint.path(namespace), None, JSON, **query)).obj
+                    listed = (await self._send("GET", resource.path(namespace), None, JSON, **query)).obj
                 except Refused as refused:
-                    self._note_refusal(f"listing {endpoint.gvk} objects for pruning: {refused}")
+                    self._note_refusal(f"listing {resource.gvk} objects for pruning: {refused}")
                     return []
-                head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
+                head = {"apiVersion": resource.api_version, "kind": resource.kind}
                 items = listed.get("items") or ()
-                members += [(endpoint, {**item, **head}) for item in items if item["metadata"]["uid"] not in applied]
+                members += [(resource, {**item, **head}) for item in items if item["metadata"]["uid"] not in applied]
         return members
 
     async def shrink_parent(self) -> None:

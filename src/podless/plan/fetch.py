@@ -73,7 +73,7 @@ class _BaselineReader:
         self.namespace = namespace  # default for objects without one
         self.baseline = Baseline()
         self._discovery = reader.make_discovery("kinds of it are taken for not served")
-        self._endpoints: dict[tuple[str, str], APIResource] = {}  # by apiVersion and kind
+        self._resources: dict[tuple[str, str], APIResource] = {}  # by apiVersion and kind
         self._definitions: dict[str, Object] = {}  # by name
         self._read: set[str] = set()  # names of definitions that were requested
         self._named: dict[tuple[APIResource, str], list[str]] = {}  # the set's objects, by resource and namespace
@@ -92,14 +92,14 @@ class _BaselineReader:
             self._read_objects(),
             self._read_namespaces([name for name in namespaces if name not in of_set]),
             self._read_classes(kinds),
-            fetch_policies(self.reader, baseline, self._find_endpoint, namespaces),
+            fetch_policies(self.reader, baseline, self._find_resource, namespaces),
         )
         existing = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
         namespaces = [name for name in namespaces if name in existing]
         if self.options.acting is not None:
             await fetch_roles(self.reader, baseline, self.options.acting, namespaces)
         await asyncio.gather(
-            fetch_quotas(self.reader, baseline, self._find_endpoint, namespaces),
+            fetch_quotas(self.reader, baseline, self._find_resource, namespaces),
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
         in_set = {
@@ -113,7 +113,7 @@ class _BaselineReader:
             await fetch_pruned(self.reader, baseline, self.options.prune, in_set, namespaces)
         if parent is not None or self.options.prune:
             read_kinds = {(obj["apiVersion"], obj["kind"]) for obj in baseline.objects}
-            await asyncio.gather(*(self._find_endpoint(*kind) for kind in read_kinds))
+            await asyncio.gather(*(self._find_resource(*kind) for kind in read_kinds))
         baseline.objects = [*self._definitions.values(), *baseline.objects]
         if time.monotonic() - began >= _RECHECK_SECONDS:
             await self._look_again()
@@ -127,11 +127,11 @@ class _BaselineReader:
         revisions = index_revisions(self.baseline.objects)
         absent = {identity.key for identity in self.baseline.absent}
 
-        async def read_again(endpoint: APIResource, namespace: str, names: list[str]) -> None:
-            objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
+        async def read_again(resource: APIResource, namespace: str, names: list[str]) -> None:
+            objects, _, faults = await self.reader.read_named(resource, namespace, names)
             now = index_revisions(objects)
             for name in names if not faults else ():
-                identity = Identity.named(endpoint, namespace, name)
+                identity = Identity.named(resource, namespace, name)
                 key = identity.key
                 if (key in revisions or key in absent) and now.get(key, "") != revisions.get(key, ""):
                     self.reader.note_unread(str(identity), _CHANGED, "the plan is for its earlier state")
@@ -142,7 +142,7 @@ class _BaselineReader:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
-        parent = await find_parent(self.reader, self.options, self._find_endpoint)
+        parent = await find_parent(self.reader, self.options, self._find_resource)
         # the server in memory reports an unknown kind, and a missing namespace
         if parent is not None and (parent.namespace or not parent.resource.namespaced):
             place = self._use_stored_version(parent.resource), parent.namespace
@@ -172,13 +172,13 @@ class _BaselineReader:
             self.reader.note_unread(f"Kubernetes {name} of the API", f"podless speaks {features.NAMES[0]} to {nearest}")
 
     async def _discover_versions(self, api_versions: Iterable[str]) -> None:
-        """Find the endpoints of API versions, and read the definitions of those that are not built in."""
-        new = sorted({*api_versions} - {version for version, _ in self._endpoints})
+        """Find the resources of API versions, and read the definitions of those that are not built in."""
+        new = sorted({*api_versions} - {version for version, _ in self._resources})
         for listed in await asyncio.gather(*map(self._discovery.list_version, new)):
             for resource in listed:
-                self._endpoints.setdefault((resource.api_version, resource.kind), resource)
+                self._resources.setdefault((resource.api_version, resource.kind), resource)
         needed = {(item.identity.api_version, item.identity.kind) for item in self.items} - BUILT_IN.keys()
-        custom = [endpoint for key, endpoint in self._endpoints.items() if key in needed]
+        custom = [found for key, found in self._resources.items() if key in needed]
         await asyncio.gather(*map(self.read_definition, custom))
 
     async def _find_redefined(self) -> None:
@@ -192,17 +192,17 @@ class _BaselineReader:
         for item in self.items:
             identity = item.identity
             name = defined.get((identity.group, identity.kind))
-            if name is None or (identity.api_version, identity.kind) in self._endpoints:
+            if name is None or (identity.api_version, identity.kind) in self._resources:
                 continue
-            endpoint = APIResource(identity.api_version, name.partition(".")[0], identity.kind, True)
-            await self.read_definition(endpoint, new=True)
+            resource = APIResource(identity.api_version, name.partition(".")[0], identity.kind, True)
+            await self.read_definition(resource, new=True)
             if name in self._definitions:
                 namespaced = self._definitions[name]["spec"].get("scope") == "Namespaced"
-                self._endpoints[identity.api_version, identity.kind] = replace(endpoint, namespaced=namespaced)
+                self._resources[identity.api_version, identity.kind] = replace(resource, namespaced=namespaced)
 
-    async def read_definition(self, endpoint: APIResource, *, new: bool = False) -> None:
+    async def read_definition(self, resource: APIResource, *, new: bool = False) -> None:
         """Read the definition of a kind, once. new: it may be absent."""
-        name = endpoint.full_name
+        name = resource.full_name
         if name in self._read:
             return
         self._read.add(name)
@@ -218,54 +218,54 @@ class _BaselineReader:
         else:
             self.reader.note_unread(f"definition {name}", reason, "its objects cannot be judged")
 
-    async def _find_endpoint(self, api_version: str, kind: str) -> APIResource | None:
-        """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
-        if (api_version, kind) not in self._endpoints:
+    async def _find_resource(self, api_version: str, kind: str) -> APIResource | None:
+        """Return the resource of a kind, and read its definition if it has one; None if it is not served."""
+        if (api_version, kind) not in self._resources:
             await self._discover_versions([api_version])
-        endpoint = self._endpoints.get((api_version, kind))
-        if endpoint is not None and (api_version, kind) not in BUILT_IN:
-            await self.read_definition(endpoint)
-        return endpoint
+        resource = self._resources.get((api_version, kind))
+        if resource is not None and (api_version, kind) not in BUILT_IN:
+            await self.read_definition(resource)
+        return resource
 
     def _name_objects(self) -> None:
         for item in self.items:
             identity = item.identity
-            endpoint = self._endpoints.get((identity.api_version, identity.kind))
+            resource = self._resources.get((identity.api_version, identity.kind))
             namespace = identity.namespace or self.namespace
-            if endpoint is None:
+            if resource is None:
                 # the set defines this kind itself, but its namespace may exist
                 self._named.setdefault((NAMESPACES, namespace), [])
                 continue
-            place = self._use_stored_version(endpoint), namespace if endpoint.namespaced else ""
+            place = self._use_stored_version(resource), namespace if resource.namespaced else ""
             self._named.setdefault(place, []).extend([identity.name] if identity.name else [])
 
-    def _use_stored_version(self, endpoint: APIResource) -> APIResource:
-        """Return the endpoint in the stored version of custom objects, so that reads need no conversion."""
-        definition = self._definitions.get(endpoint.full_name)
+    def _use_stored_version(self, resource: APIResource) -> APIResource:
+        """Return the resource in the stored version of custom objects, so that reads need no conversion."""
+        definition = self._definitions.get(resource.full_name)
         for version in definition["spec"]["versions"] if definition is not None else ():
             if version.get("storage") and version.get("served"):
-                return replace(endpoint, api_version=f"{endpoint.group}/{version['name']}")
-        return endpoint
+                return replace(resource, api_version=f"{resource.group}/{version['name']}")
+        return resource
 
     async def _read_objects(self) -> None:
-        async def read_named(endpoint: APIResource, namespace: str, names: list[str]) -> None:
-            if endpoint.plural == _DEFINITIONS.plural:
+        async def read_named(resource: APIResource, namespace: str, names: list[str]) -> None:
+            if resource.plural == _DEFINITIONS.plural:
                 names = [name for name in names if name not in self._read]
-            objects, absent, faults = await self.reader.read_named(endpoint, namespace, names)
+            objects, absent, faults = await self.reader.read_named(resource, namespace, names)
             self.baseline.objects += objects
-            self.baseline.absent += [Identity.named(endpoint, namespace, name) for name in absent]
+            self.baseline.absent += [Identity.named(resource, namespace, name) for name in absent]
             for name, fault in faults.items():
-                self._note_unknown(endpoint, namespace, name, f"it could not be read: {fault}")
+                self._note_unknown(resource, namespace, name, f"it could not be read: {fault}")
 
         await asyncio.gather(*(read_named(*collection, names) for collection, names in self._named.items() if names))
 
-    def _note_unknown(self, endpoint: APIResource, namespace: str, name: str, reason: str) -> None:
+    def _note_unknown(self, resource: APIResource, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""
-        self.baseline.unknown[Identity.named(endpoint, namespace, name)] = reason
+        self.baseline.unknown[Identity.named(resource, namespace, name)] = reason
         for item in self.items:
-            within = (item.identity.namespace or self.namespace) if endpoint.namespaced else ""
+            within = (item.identity.namespace or self.namespace) if resource.namespaced else ""
             placed = item.identity._replace(namespace=within)
-            if placed[1:] == (endpoint.kind, namespace, name):
+            if placed[1:] == (resource.kind, namespace, name):
                 self.baseline.unknown[placed] = reason
 
     async def _read_namespaces(self, names: Sequence[str]) -> None:

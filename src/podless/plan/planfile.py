@@ -54,11 +54,11 @@ def make_digest(obj: Object | None) -> str:
 
 
 def make_step(
-    change: Change, endpoint: APIResource, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
+    change: Change, resource: APIResource, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
 ) -> Object:
     """Return the write of one object."""
     return {
-        **_begin_step(change.action, endpoint, change.identity),
+        **_begin_step(change.action, resource, change.identity),
         "resourceVersion": revisions.get(change.identity.key, "") if change.action is Action.UPDATE else "",
         "before": make_digest(change.before),
         "after": make_digest(change.after),
@@ -69,12 +69,12 @@ def make_step(
 
 
 def make_parent_step(
-    change: Change, endpoint: APIResource, patch: Object, revisions: Mapping[Key, str], *, latest: bool
+    change: Change, resource: APIResource, patch: Object, revisions: Mapping[Key, str], *, latest: bool
 ) -> Object:
     """Return a write to the parent of an ApplySet. latest: the last such write, which accepts any state."""
     identity = change.identity
     return {
-        **_begin_step(Action.CREATE if change.before is None else Action.UPDATE, endpoint, identity),
+        **_begin_step(Action.CREATE if change.before is None else Action.UPDATE, resource, identity),
         "parent": "after" if latest else "before",
         "resourceVersion": revisions.get(identity.key, ""),
         "before": "" if identity.kind == "Secret" else make_digest(change.before),
@@ -82,23 +82,23 @@ def make_parent_step(
     }
 
 
-def make_deletion(endpoint: APIResource, obj: Object, revisions: Mapping[Key, str]) -> Object:
+def make_deletion(resource: APIResource, obj: Object, revisions: Mapping[Key, str]) -> Object:
     """Return the deletion of one object. obj: the object in the plan."""
     identity = Identity.of(obj)
     return {
-        **_begin_step(Action.DELETE, endpoint, identity),
+        **_begin_step(Action.DELETE, resource, identity),
         "resourceVersion": revisions.get(identity.key, ""),
         "uid": obj["metadata"]["uid"],
         "before": make_digest(obj),
     }
 
 
-def _begin_step(action: Action, endpoint: APIResource, identity: Identity) -> Object:
+def _begin_step(action: Action, resource: APIResource, identity: Identity) -> Object:
     return {
         "apiVersion": identity.api_version,
         "kind": identity.kind,
-        "plural": endpoint.plural,
-        "namespaced": endpoint.namespaced,
+        "plural": resource.plural,
+        "namespaced": resource.namespaced,
         "namespace": identity.namespace,
         "name": identity.name,
         "action": str(action),

@@ -39,7 +39,7 @@ PRUNED = [
     )
     for kind in kinds.split()
 ]
-FindEndpoint = Callable[[str, str], Awaitable[APIResource | None]]
+FindResource = Callable[[str, str], Awaitable[APIResource | None]]
 _EFFECT = "what would be pruned or goes with it is not in the plan"
 _USUAL = {
     **dict.fromkeys(("secrets", "secret"), find_builtin("v1", "Secret")),
@@ -50,10 +50,10 @@ _USUAL = {
 class CannotPrune(Exception):
     """The API does not list the objects to prune. The text is kubectl's. identity: of the kind. code: HTTP status."""
 
-    def __init__(self, endpoint: APIResource, namespace: str, refused: Refused) -> None:
-        scope = "namespaced" if endpoint.namespaced else "nonNamespaced"
-        super().__init__(f"error pruning {scope} object {endpoint.gvk}: {refused}")
-        self.identity = Identity.named(endpoint, namespace, "")
+    def __init__(self, resource: APIResource, namespace: str, refused: Refused) -> None:
+        scope = "namespaced" if resource.namespaced else "nonNamespaced"
+        super().__init__(f"error pruning {scope} object {resource.gvk}: {refused}")
+        self.identity = Identity.named(resource, namespace, "")
         self.code = refused.code
 
 
@@ -74,22 +74,22 @@ async def find_pruned(
     namespaces: of the applied objects. applied: uids. Raises CannotPrune, RemoteError.
     """
     pruned = []
-    for endpoint in PRUNED:
-        for namespace in namespaces if endpoint.namespaced else ("",):
+    for resource in PRUNED:
+        for namespace in namespaces if resource.namespaced else ("",):
             try:
-                answered = await send("GET", endpoint.path(namespace), None, JSON, labelSelector=labels)
+                answered = await send("GET", resource.path(namespace), None, JSON, labelSelector=labels)
             except Refused as refused:
                 if refused.code == 404:
                     continue
-                raise CannotPrune(endpoint, namespace, refused) from None
+                raise CannotPrune(resource, namespace, refused) from None
             for item in answered.obj.get("items") or ():
                 metadata = item["metadata"]
                 if LAST_APPLIED in (metadata.get("annotations") or {}) and metadata["uid"] not in applied:
-                    pruned.append((endpoint, {**item, "apiVersion": endpoint.api_version, "kind": endpoint.kind}))
+                    pruned.append((resource, {**item, "apiVersion": resource.api_version, "kind": resource.kind}))
     return pruned
 
 
-async def delete_object(send: SendRequest, endpoint: APIResource, obj: Object, *, guarded: bool = False) -> None:
+async def delete_object(send: SendRequest, resource: APIResource, obj: Object, *, guarded: bool = False) -> None:
     """Delete an object with background propagation, as kubectl does. A missing object is no error.
 
     guarded: only in the state of `obj`. Raises Refused, RemoteError.
@@ -99,7 +99,7 @@ async def delete_object(send: SendRequest, endpoint: APIResource, obj: Object, *
     if guarded:
         options["preconditions"] = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     try:
-        await send("DELETE", endpoint.path(metadata.get("namespace") or "", metadata["name"]), options)
+        await send("DELETE", resource.path(metadata.get("namespace") or "", metadata["name"]), options)
     except Refused as refused:
         if refused.code != 404:
             raise
@@ -121,7 +121,7 @@ async def fetch_pruned(
     await _add_deleted(reader, baseline, applied, in_set)
 
 
-async def find_parent(reader: APIReader, options: PlanOptions, find: FindEndpoint) -> ApplySetParent | None:
+async def find_parent(reader: APIReader, options: PlanOptions, find: FindResource) -> ApplySetParent | None:
     """Return the parent of an ApplySet, None if its kind is not served. Raises CannotPlan."""
     plural, group, name = parse_reference(options.applyset)
     resource = _USUAL.get(plural) if not group else None
@@ -145,11 +145,11 @@ async def fetch_members(
         return
     annotations = obj["metadata"].get("annotations") or {}
     discovery = reader.make_discovery(_EFFECT)
-    endpoints = [await discovery.find_kind(*kind) for kind in split_kinds(annotations) or ()]
-    endpoints += [await discovery.find_resource(*resource) for resource in split_resources(annotations)]
+    resources = [await discovery.find_kind(*kind) for kind in split_kinds(annotations) or ()]
+    resources += [await discovery.find_resource(*resource) for resource in split_resources(annotations)]
     namespaces = sorted(split_namespaces(annotations, parent.namespace))
     labels = f"{PART_OF}={parent.id}"
-    served = dict.fromkeys(filter(None, endpoints))
+    served = dict.fromkeys(filter(None, resources))
     listed = await reader.try_lists(served, namespaces, labels, effect=_EFFECT)
     await _add_deleted(reader, baseline, listed, in_set)
 
@@ -160,11 +160,11 @@ async def _add_deleted(
     listed: Iterable[tuple[APIResource, str, Object]],
     in_set: Collection[tuple[str, str, str]],
 ) -> None:
-    """Add objects that are not in the set, and their dependents. listed: with their endpoints and namespaces."""
+    """Add objects that are not in the set, and their dependents. listed: with their resources and namespaces."""
     deleted = [
         obj
-        for endpoint, namespace, obj in listed
-        if (endpoint.full_name, namespace, obj["metadata"]["name"]) not in in_set
+        for resource, namespace, obj in listed
+        if (resource.full_name, namespace, obj["metadata"]["name"]) not in in_set
     ]
     baseline.objects += deleted
     if deleted:
@@ -176,14 +176,14 @@ async def _fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> lis
     namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
     spaces = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
-    endpoints = [
+    resources = [
         resource
         for resource in await reader.make_discovery(_EFFECT).list_preferred()
         if resource.verbs >= {"list", "delete"} and resource.plural != "events"
         if resource.namespaced or cluster_wide
     ]
     within = ("",) if cluster_wide else sorted(spaces)
-    listed = await reader.try_lists(endpoints, within, effect=_EFFECT, metadata=True)
+    listed = await reader.try_lists(resources, within, effect=_EFFECT, metadata=True)
     return _choose_dependents([obj for _, _, obj in listed], deleted, namespaces)
 
 

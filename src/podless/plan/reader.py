@@ -81,13 +81,13 @@ class APIReader:
 
         return Discovery(get)
 
-    async def get_object(self, endpoint: APIResource, namespace: str, name: str) -> Object | None:
+    async def get_object(self, resource: APIResource, namespace: str, name: str) -> Object | None:
         """Return an object, None if it does not exist. Raises ReadFailed."""
-        return await self.read_document(endpoint.path(namespace, name), f"get {endpoint.full_name}")
+        return await self.read_document(resource.path(namespace, name), f"get {resource.full_name}")
 
     async def list_objects(
         self,
-        endpoint: APIResource,
+        resource: APIResource,
         namespace: str = "",
         labels: str = "",
         *,
@@ -105,20 +105,20 @@ class APIReader:
         while True:
             query = {"limit": str(_PAGE), **({"labelSelector": labels} if labels else {})}
             query |= {"continue": token} if token else {}
-            path = f"{endpoint.path(namespace)}?{urlencode(query)}"
+            path = f"{resource.path(namespace)}?{urlencode(query)}"
             try:
-                page = await self.read_document(path, f"list {endpoint.full_name}", accept)
+                page = await self.read_document(path, f"list {resource.full_name}", accept)
             except ReadFailed as error:
                 refused = error.__cause__
                 token = refused.next_token if isinstance(refused, Refused) else ""
                 if not token:
                     raise
-                name = name_collection(endpoint, namespace)
+                name = name_collection(resource, namespace)
                 self.notes.append(f"{name} changed while podless read them: two states are mixed")
                 continue
             if page is None:
                 return objects or None
-            head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
+            head = {"apiVersion": resource.api_version, "kind": resource.kind}
             objects += [{**item, **head} for item in page.get("items") or ()]
             token = page["metadata"].get("continue") or ""
             remaining = int(page["metadata"].get("remainingItemCount") or 0)
@@ -126,36 +126,36 @@ class APIReader:
                 return objects
 
     async def try_list(
-        self, endpoint: APIResource, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
+        self, resource: APIResource, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
     ) -> list[Object]:
         """Return the objects of a collection. If it cannot be read, record the effect on the plan."""
         try:
-            return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
+            return await self.list_objects(resource, namespace, labels, metadata=metadata) or []
         except ReadFailed as error:
-            self.note_unread(name_collection(endpoint, namespace), error, effect)
+            self.note_unread(name_collection(resource, namespace), error, effect)
             return []
 
     async def try_lists(
         self,
-        endpoints: Iterable[APIResource],
+        resources: Iterable[APIResource],
         namespaces: Sequence[str],
         labels: str = "",
         *,
         effect: str,
         metadata: bool = False,
     ) -> list[tuple[APIResource, str, Object]]:
-        """Return the objects of collections, as `try_list`, each with its endpoint and the namespace of its list.
+        """Return the objects of collections, as `try_list`, each with its resource and the namespace of its list.
 
-        namespaces: for endpoints of namespaced kinds.
+        namespaces: for resources of namespaced kinds.
         """
-        pairs = [(item, namespace) for item in endpoints for namespace in (namespaces if item.namespaced else ("",))]
+        pairs = [(item, namespace) for item in resources for namespace in (namespaces if item.namespaced else ("",))]
         lists = await asyncio.gather(
             *(self.try_list(*pair, labels, effect=effect, metadata=metadata) for pair in pairs)
         )
         return [(*pair, obj) for pair, listed in zip(pairs, lists, strict=True) for obj in listed]
 
     async def read_named(
-        self, endpoint: APIResource, namespace: str, names: Sequence[str]
+        self, resource: APIResource, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
         """Return the named objects that exist, the names of missing ones, and the errors of failed reads."""
         wanted_names = dict.fromkeys(names)
@@ -164,7 +164,7 @@ class APIReader:
         if len(wanted_names) > _MAX_SINGLE_READS:
             try:
                 limit = _SPARE * len(wanted_names)
-                listed = await self.list_objects(endpoint, namespace, remaining_limit=limit) or []
+                listed = await self.list_objects(resource, namespace, remaining_limit=limit) or []
                 objects = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted_names}
                 complete = len(listed) < _PAGE
             except ReadFailed:
@@ -174,7 +174,7 @@ class APIReader:
 
         async def read_one(name: str) -> None:
             try:
-                obj = await self.get_object(endpoint, namespace, name)
+                obj = await self.get_object(resource, namespace, name)
             except ReadFailed as error:
                 faults[name] = str(error)
                 return

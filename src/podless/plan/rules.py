@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.prune import FindEndpoint
+from podless.plan.prune import FindResource
 from podless.plan.reader import APIReader, ReadFailed, format_selector, name_collection
 from podless.plan.requests import ActingUser, find_builtin
 from podless.remote.resources import APIResource
@@ -38,7 +38,7 @@ _ALLOWED = "every write is planned as if the user were allowed to make it"
 _NO_POLICY = "what it rejects or changes is not in the plan"
 
 
-async def fetch_policies(reader: APIReader, baseline: Baseline, find: FindEndpoint, namespaces: Sequence[str]) -> None:
+async def fetch_policies(reader: APIReader, baseline: Baseline, find: FindResource, namespaces: Sequence[str]) -> None:
     """Read policies, their bindings and parameters, and the configurations of webhooks."""
     listed = await asyncio.gather(*(_list_newest(reader, plural, kind) for plural, kind in _JUDGES))
     objects_by_kind = dict(zip((kind for _, kind in _JUDGES), listed, strict=True))
@@ -56,40 +56,40 @@ async def fetch_policies(reader: APIReader, baseline: Baseline, find: FindEndpoi
 async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object]:
     """Return the objects of a resource, in the newest version that the API serves."""
     for version in _VERSIONS:
-        endpoint = APIResource(f"{_GROUP}/{version}", plural, kind, False)
+        resource = APIResource(f"{_GROUP}/{version}", plural, kind, False)
         try:
-            listed = await reader.list_objects(endpoint)
+            listed = await reader.list_objects(resource)
             if listed is not None:
                 return listed
         except ReadFailed as error:
-            reader.note_unread(endpoint.full_name, error, _NO_POLICY)
+            reader.note_unread(resource.full_name, error, _NO_POLICY)
             return []
     return []
 
 
 async def _read_params(
-    reader: APIReader, find: FindEndpoint, param_kind: Object, reference: Object, namespaces: Sequence[str]
+    reader: APIReader, find: FindResource, param_kind: Object, reference: Object, namespaces: Sequence[str]
 ) -> list[Object]:
-    endpoint = await find(str(param_kind.get("apiVersion")), str(param_kind.get("kind")))
-    if endpoint is None:
+    resource = await find(str(param_kind.get("apiVersion")), str(param_kind.get("kind")))
+    if resource is None:
         return []
     places = [str(reference["namespace"])] if reference.get("namespace") else namespaces
-    if not endpoint.namespaced:
+    if not resource.namespaced:
         places = [""]
     params: list[Object] = []
     for namespace in places:
         if reference.get("name"):
-            objects, _, faults = await reader.read_named(endpoint, namespace, [str(reference["name"])])
+            objects, _, faults = await reader.read_named(resource, namespace, [str(reference["name"])])
             params += objects
             for name, fault in faults.items():
-                reader.note_unread(f"{endpoint.full_name} {name}", fault, "its policy is without parameters")
+                reader.note_unread(f"{resource.full_name} {name}", fault, "its policy is without parameters")
         else:
             labels = format_selector(reference.get("selector") or {})
-            params += await reader.try_list(endpoint, namespace, labels, effect="its policy is without parameters")
+            params += await reader.try_list(resource, namespace, labels, effect="its policy is without parameters")
     return params
 
 
-async def fetch_quotas(reader: APIReader, baseline: Baseline, find: FindEndpoint, namespaces: Sequence[str]) -> None:
+async def fetch_quotas(reader: APIReader, baseline: Baseline, find: FindResource, namespaces: Sequence[str]) -> None:
     """Read the quotas and limit ranges of namespaces, and the objects that the quotas count."""
 
     async def fetch_namespace(namespace: str) -> None:
@@ -99,36 +99,36 @@ async def fetch_quotas(reader: APIReader, baseline: Baseline, find: FindEndpoint
         )
         baseline.objects += [*quotas, *limits]
         names = {name for quota in quotas for name in quota["spec"].get("hard") or ()}
-        for endpoint in await _find_counted(names, find):
+        for resource in await _find_counted(names, find):
             effect = "what quotas count may be too low"
-            light = endpoint.plural not in _MEASURED
-            baseline.objects += await reader.try_list(endpoint, namespace, effect=effect, metadata=light)
+            light = resource.plural not in _MEASURED
+            baseline.objects += await reader.try_list(resource, namespace, effect=effect, metadata=light)
 
     await asyncio.gather(*map(fetch_namespace, namespaces))
 
 
-async def _find_counted(names: set[str], find: FindEndpoint) -> list[APIResource]:
+async def _find_counted(names: set[str], find: FindResource) -> list[APIResource]:
     """Return the resources that names in quotas are about."""
-    endpoints: dict[str, APIResource] = {}
+    resources: dict[str, APIResource] = {}
     for name in names:
-        endpoint: APIResource | None
+        resource: APIResource | None
         if name.startswith("count/"):
             plural, _, group = name.removeprefix("count/").partition(".")
-            endpoint = _COUNTED.get(plural) if not group else await _find_plural(plural, group, find)
+            resource = _COUNTED.get(plural) if not group else await _find_plural(plural, group, find)
         elif name in _COUNTED:
-            endpoint = _COUNTED[name]
+            resource = _COUNTED[name]
         elif name.startswith("services."):
-            endpoint = _SERVICES
+            resource = _SERVICES
         elif "storage" in name and "ephemeral" not in name:
-            endpoint = _CLAIMS
+            resource = _CLAIMS
         else:
-            endpoint = _PODS
-        if endpoint is not None:
-            endpoints[endpoint.full_name] = endpoint
-    return [*endpoints.values()]
+            resource = _PODS
+        if resource is not None:
+            resources[resource.full_name] = resource
+    return [*resources.values()]
 
 
-async def _find_plural(plural: str, group: str, find: FindEndpoint) -> APIResource | None:
+async def _find_plural(plural: str, group: str, find: FindResource) -> APIResource | None:
     from podless.apis.catalog import ALL
 
     for kind in ALL:
@@ -142,18 +142,18 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
 
     If some cannot be read, a binding allows the user everything.
     """
-    collections = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
-    collections += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
+    collections = [(resource, "") for resource in _CLUSTER_WIDE]
+    collections += [(resource, namespace) for resource in _NAMESPACED for namespace in namespaces]
 
-    async def list_roles(endpoint: APIResource, namespace: str) -> bool:
+    async def list_roles(resource: APIResource, namespace: str) -> bool:
         try:
-            listed = await reader.list_objects(endpoint, namespace)
+            listed = await reader.list_objects(resource, namespace)
         except ReadFailed as error:
-            reader.note_unread(name_collection(endpoint, namespace), error, _ALLOWED)
+            reader.note_unread(name_collection(resource, namespace), error, _ALLOWED)
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:
-            baseline.complete.append(endpoint)
+            baseline.complete.append(resource)
         return True
 
     if not all(await asyncio.gather(*(list_roles(*collection) for collection in collections))):

@@ -83,7 +83,7 @@ class _WrittenItem(NamedTuple):
     """An object that was written. manifest: the object in the set, {} for another one. place: in the set, if any."""
 
     change: Change
-    endpoint: APIResource
+    resource: APIResource
     manifest: Object = {}
     place: ObjectPosition | None = None
 
@@ -134,13 +134,13 @@ class _PlanRun:
     async def _update_changes(self, revision: int) -> None:
         """Update the changes of objects that the server changed after their write."""
         last = {change.key: change.revision for change in await self._simulation.api.store.read_changes("/", revision)}
-        for key, (change, endpoint, manifest, _) in self.touched.items():
+        for key, (change, resource, manifest, _) in self.touched.items():
             after = change.after
             if after is None or key not in last or after["metadata"].get("resourceVersion") == str(last[key]):
                 continue
             metadata = after["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
-            change.after = await writes.read_object(self._simulation.as_admin, endpoint, namespace, name)
+            change.after = await writes.read_object(self._simulation.as_admin, resource, namespace, name)
             if change.after is not None and change.action not in (Action.UNKNOWN, Action.REFUSED):
                 _complete_change(change, manifest, {})
 
@@ -199,11 +199,11 @@ class _PlanRun:
             self._note_touched(applyset.change.identity, _WrittenItem(applyset.change, applyset.parent.resource))
 
     def _locate_item(self, item: Item) -> tuple[APIResource, str] | None:
-        """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
-        endpoint = self._find_endpoint(item.identity)
-        if endpoint is None or self._is_elsewhere(item, endpoint):
+        """Return the resource and namespace of an item; None if kubectl does not know its kind."""
+        resource = self._find_resource(item.identity)
+        if resource is None or self._is_elsewhere(item, resource):
             return None
-        return endpoint, Identity.of(place_object(item.obj, endpoint, self._namespace)).namespace
+        return resource, Identity.of(place_object(item.obj, resource, self._namespace)).namespace
 
     async def _prune_objects(self) -> bool:
         """Delete objects that the set no longer has. Returns False if the API rejects a deletion."""
@@ -218,49 +218,49 @@ class _PlanRun:
             except CannotPrune as error:
                 self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
                 return False
-        for endpoint, obj in pruned:
+        for resource, obj in pruned:
             identity = Identity.of(obj)
             self._simulation.recorder.begin_write()
             try:
-                await delete_object(self._send, endpoint, obj)
+                await delete_object(self._send, resource, obj)
             except Refused as refused:
                 text = hide_message(identity, str(refused), obj)
                 change = Change(Action.REFUSED, identity, message=text, code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
-            self.deleted.append((endpoint, obj))
+            self.deleted.append((resource, obj))
         return not self._plan.refused
 
     async def _write_item(self, item: Item) -> Change:
         options, simulation = self._options, self._simulation
         identity = item.identity
         line, column = item.place.find_position()
-        endpoint = self._find_endpoint(identity)
-        if endpoint is None:
+        resource = self._find_resource(identity)
+        if resource is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
             return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
-        obj = place_object(item.obj, endpoint, self._namespace)
+        obj = place_object(item.obj, resource, self._namespace)
         identity = Identity.of(obj)
         change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
-        if self._is_elsewhere(item, endpoint):
+        if self._is_elsewhere(item, resource):
             line, column = item.place.find_position("metadata.namespace")
             text = _ELSEWHERE.format(found=identity.namespace, wanted=options.namespace)
             return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
-        item_written = _WrittenItem(change, endpoint, obj, item.place)
+        item_written = _WrittenItem(change, resource, obj, item.place)
         if identity.name:
             self._note_touched(identity, item_written)
         simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
                 change.before = await writes.read_object(
-                    simulation.as_admin, endpoint, identity.namespace, identity.name
+                    simulation.as_admin, resource, identity.namespace, identity.name
                 )
                 if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too, so the user needs the right
-                    await writes.read_object(self._send, endpoint, identity.namespace, identity.name)
+                    await writes.read_object(self._send, resource, identity.namespace, identity.name)
             body = self._translate_revision(obj, change)
-            written = await writes.write_object(self._send, endpoint, body, change.before, options)
+            written = await writes.write_object(self._send, resource, body, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
                 _note_refusal(change, item.place, refused, obj)
@@ -268,7 +268,7 @@ class _PlanRun:
         change.after = written.obj
         change.warnings = [hide_message(identity, text, obj, change.before, written.obj) for text in written.warnings]
         self.written.append(item_written)
-        self._note_name(change, endpoint, written.obj)
+        self._note_name(change, resource, written.obj)
         if change.action is not Action.UNKNOWN:
             manifest = obj if options.mode != CLIENT_SIDE else _with_record(obj)
             _complete_change(change, manifest, simulation.recorder.changes)
@@ -292,42 +292,42 @@ class _PlanRun:
             requested = "1"  # not the revision of this server, although the numbers are equal
         return {**obj, "metadata": {**obj["metadata"], "resourceVersion": requested}}
 
-    def _note_name(self, change: Change, endpoint: APIResource, obj: Object) -> None:
+    def _note_name(self, change: Change, resource: APIResource, obj: Object) -> None:
         metadata = obj["metadata"]
         if not change.identity.name:
-            self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, endpoint))
+            self._note_touched(change.identity._replace(name=metadata["name"]), _WrittenItem(change, resource))
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 
     def list_steps(self) -> list[Object]:
         """Return the writes that carry the plan out, in order, with the states of the API that they expect."""
         steps = [
-            planfile.make_step(change, endpoint, manifest, place, self._revisions)
-            for change, endpoint, manifest, place in self.written
+            planfile.make_step(change, resource, manifest, place, self._revisions)
+            for change, resource, manifest, place in self.written
             if change.action in (Action.CREATE, Action.UPDATE) and place is not None
         ]
-        steps += [planfile.make_deletion(endpoint, obj, self._revisions) for endpoint, obj in self.deleted]
+        steps += [planfile.make_deletion(resource, obj, self._revisions) for resource, obj in self.deleted]
         return steps if self._applyset is None else self._applyset.wrap_steps(steps, self._revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
         return any(Identity.of(obj).key == identity.key for _, obj in self.deleted)
 
-    def _is_elsewhere(self, item: Item, endpoint: APIResource) -> bool:
+    def _is_elsewhere(self, item: Item, resource: APIResource) -> bool:
         """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""
         requested, stated = self._options.namespace, item.identity.namespace
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
-        return by_kubectl and endpoint.namespaced and bool(requested and stated) and requested != stated
+        return by_kubectl and resource.namespaced and bool(requested and stated) and requested != stated
 
-    def _find_endpoint(self, identity: Identity) -> APIResource | None:
+    def _find_resource(self, identity: Identity) -> APIResource | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:
             return None
         return self._simulation.find_resource(identity.api_version, identity.kind)
 
 
-def place_object(obj: Object, endpoint: APIResource, namespace: str) -> Object:
+def place_object(obj: Object, resource: APIResource, namespace: str) -> Object:
     """Return an object with the namespace that kubectl gives it."""
     metadata = obj.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else {}
-    if endpoint.namespaced:
+    if resource.namespaced:
         metadata["namespace"] = metadata.get("namespace") or namespace
     else:
         metadata.pop("namespace", None)

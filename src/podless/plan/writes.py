@@ -29,10 +29,10 @@ class Unwritable(Exception):
     """kubectl does not send this object. The text is kubectl's."""
 
 
-async def read_object(send: SendRequest, endpoint: APIResource, namespace: str, name: str) -> Object | None:
+async def read_object(send: SendRequest, resource: APIResource, namespace: str, name: str) -> Object | None:
     """Return an object, None if it does not exist. Raises Refused, RemoteError."""
     try:
-        return (await send("GET", endpoint.path(namespace, name))).obj
+        return (await send("GET", resource.path(namespace, name))).obj
     except Refused as refused:
         if refused.code == 404:
             return None
@@ -41,7 +41,7 @@ async def read_object(send: SendRequest, endpoint: APIResource, namespace: str, 
 
 async def write_object(
     send: SendRequest,
-    endpoint: APIResource,
+    resource: APIResource,
     obj: Object,
     before: Object | None,
     options: PlanOptions,
@@ -65,15 +65,15 @@ async def write_object(
     if guarded and before is not None and options.mode != CREATE:
         obj = _at_revision(obj, before)
     query = {"fieldManager": options.field_manager, **_STRICT}
-    path = endpoint.path(namespace, name)
+    path = resource.path(namespace, name)
     if options.mode == CREATE:
-        return _make_result(await send("POST", endpoint.path(namespace), obj, **query))
+        return _make_result(await send("POST", resource.path(namespace), obj, **query))
     if options.mode == REPLACE:
         if before is not None and not metadata.get("resourceVersion"):
             obj = _at_revision(obj, before)
         return _make_result(await send("PUT", path, obj, **query))
     if options.mode == CLIENT_SIDE:
-        return await _apply_client_side(send, endpoint, obj, before, query, guarded=guarded)
+        return await _apply_client_side(send, resource, obj, before, query, guarded=guarded)
     forced = {"force": "true" if options.force else "false", **query}
     answered = await send("PATCH", path, obj, APPLY, **forced)
     if before is not None and await migrate_managers(send, path, answered.obj, options.field_manager):
@@ -101,7 +101,7 @@ def _prune_nulls(value: Any) -> Any:
 
 async def _apply_client_side(
     send: SendRequest,
-    endpoint: APIResource,
+    resource: APIResource,
     obj: Object,
     before: Object | None,
     query: dict[str, str],
@@ -115,22 +115,22 @@ async def _apply_client_side(
     plain = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
     annotated = threeway.annotate_applied(plain if guarded else obj)
     if before is None:
-        return _make_result(await send("POST", endpoint.path(namespace), _prune_nulls(annotated), **query))
+        return _make_result(await send("POST", resource.path(namespace), _prune_nulls(annotated), **query))
     warned = []
     if LAST_APPLIED not in (before["metadata"].get("annotations") or {}):
-        warned.append(_NO_RECORD.format(plural=endpoint.plural, name=name))
+        warned.append(_NO_RECORD.format(plural=resource.plural, name=name))
     try:
         original = threeway.read_last_applied(before)
     except ValueError as error:
         raise Unwritable(f"the annotation {LAST_APPLIED} of the object is no JSON: {error}") from None
-    kind = BUILT_IN.get((endpoint.api_version, endpoint.kind))
-    struct = kind.struct_of(kind.by_version[endpoint.version]) if kind is not None else None
+    kind = BUILT_IN.get((resource.api_version, resource.kind))
+    struct = kind.struct_of(kind.by_version[resource.version]) if kind is not None else None
     patch, media = threeway.make_patch(original, annotated, before, struct), STRATEGIC if struct is not None else MERGE
     if not patch:
         return RequestResult(before, tuple(warned))
     if revision is not None:
         patch = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": revision}}
-    return _make_result(await send("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned)
+    return _make_result(await send("PATCH", resource.path(namespace, name), patch, media, **query), *warned)
 
 
 async def migrate_managers(send: SendRequest, path: str, obj: Object, manager: str) -> bool:
