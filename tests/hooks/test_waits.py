@@ -160,11 +160,11 @@ async def test_calls_that_hold_the_loop_for_long_are_awaited(
     await made.load_hooks()
     try:
         for _ in range(5):
-            assert await made.call_hook("validate", "check", (b"", b"", b""), 10.0) == ACCEPTED
+            assert await made.ask_hook("validate", "check", (b"", b"", b""), 10.0) == ACCEPTED
         assert waits == []
         made.close()
         with pytest.raises(HookFailed):
-            made.call_hook("validate", "check", (b"", b"", b""), 10.0)
+            await made.ask_hook("validate", "check", (b"", b"", b""), 10.0)
     finally:
         made.close()
 
@@ -208,7 +208,7 @@ async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.WorkerPool]
 
 
 def ask(made: pool.WorkerPool, do: str = "", seconds: float = 120.0) -> asyncio.Future[bytes | None]:
-    return made.call_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds)
+    return asyncio.ensure_future(made.ask_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds))
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -232,7 +232,7 @@ async def test_calls_of_subresources_are_never_made_twice_so_they_share_no_worke
     async with opened(tmp_path) as made:
         pieces.clear()
         parts = b"{}", b"{}", b"null"
-        await asyncio.gather(*(made.call_hook("subresource", "restart", parts, 30.0) for _ in range(10)))
+        await asyncio.gather(*(made.ask_hook("subresource", "restart", parts, 30.0) for _ in range(10)))
         assert max(pieces) == 1
 
 

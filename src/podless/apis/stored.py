@@ -17,6 +17,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.runtime.release import Release
 from podless.store import Operation, Record, RevisionConflict, Store, StoredValue, StoreError, keys
+from podless.store.contract import read_record
 from podless.structs import structs
 from podless.structs.structfiles import in_release
 
@@ -31,15 +32,16 @@ async def note_release(store: Store, release: Release) -> Read | None:
     A store without a record was written by the default release. Raises StoreError.
     """
     while True:
-        records = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
-        text = records[0].stored.data.decode() if records else DEFAULT
+        record = await read_record(store, KEY)
+        text = record.stored.data.decode() if record is not None else DEFAULT
         oldest, newest = _parse_span(text)
         read = None if oldest == newest == release.minor else make_read(release)
         span = _name_span(min(oldest, release.minor), max(newest, release.minor))
-        if records and span == text:
+        if record is not None and span == text:
             return read
         try:
-            await store.commit([Operation(KEY, StoredValue(span.encode()), records[0].revision if records else 0)])
+            expect = record.revision if record is not None else 0
+            await store.commit([Operation(KEY, StoredValue(span.encode()), expect)])
         except RevisionConflict:
             continue
         return read

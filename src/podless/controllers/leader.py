@@ -27,8 +27,8 @@ from podless.meta.errors import APIError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.traces import trace_error
-from podless.store import KEPT, Operation, Record, RevisionConflict, Store, StoredValue, StoreError
-from podless.store.contract import AUTHOR, Author
+from podless.store import KEPT, Operation, RevisionConflict, Store, StoredValue, StoreError
+from podless.store.contract import AUTHOR, Author, read_record
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
 from podless.verbs.call import API
@@ -55,11 +55,11 @@ async def find_holder(store: Store) -> str:
     key = LEASES.key(_NAMESPACE, _NAME)
 
     async def read_holder() -> tuple[int, str]:
-        for record in (await store.read_range(key))[0]:
-            if record.key == key:
-                spec = serializer.decode_own(record.stored.with_revision(record.revision)).get("spec") or {}
-                return record.revision, str(spec.get("holderIdentity") or "")
-        return 0, ""
+        record = await read_record(store, key)
+        if record is None:
+            return 0, ""
+        spec = serializer.decode_own(record.stored.with_revision(record.revision)).get("spec") or {}
+        return record.revision, str(spec.get("holderIdentity") or "")
 
     before, name = await read_holder()
     end = time.monotonic() + LEASE_SECONDS
@@ -185,10 +185,9 @@ class LeaderElection:
         stored = view.encode_object(self._kind, obj)
         operations = [Operation(self._key, stored, entry.revision if entry is not None else 0)]
         if take:
-            fence = await self._read_fence()
-            operations.append(
-                Operation(_FENCE_KEY, StoredValue(holder.encode()), fence.revision if fence is not None else 0)
-            )
+            fence = await read_record(self._api.store, _FENCE_KEY)
+            expect = fence.revision if fence is not None else 0
+            operations.append(Operation(_FENCE_KEY, StoredValue(holder.encode()), expect))
         elif self.guard is not None:
             operations.append(self.guard)
         before = AUTHOR.set(_AUTHOR)
@@ -200,15 +199,10 @@ class LeaderElection:
             AUTHOR.reset(before)
         if take:
             # read it back: without atomic commits, its revision can differ from that of the commit
-            fence = await self._read_fence()
+            fence = await read_record(self._api.store, _FENCE_KEY)
             if fence is None or fence.stored.data != holder.encode():
                 raise _LeaseTaken("another server has taken it since")
             self.guard = Operation(_FENCE_KEY, KEPT, fence.revision)
-
-    async def _read_fence(self) -> Record | None:
-        return next(
-            (record for record in (await self._api.store.read_range(_FENCE_KEY))[0] if record.key == _FENCE_KEY), None
-        )
 
     def _make_lease(self) -> Object:
         version = self._kind.storage_version

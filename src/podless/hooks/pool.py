@@ -87,18 +87,19 @@ class WorkerPool:
     async def ask_hook(
         self, kind: str, name: str, question: HookParts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> bytes | None:
-        """Call a hook and return its answer. See `LoadedHooks.call_hook`.
+        """Call a hook and return its answer, None if there is no such hook. See `LoadedHooks.call_hook`.
 
         If the last turn of the loop had one question, this one is sent at once. It is answered without a future, a
         timer and a place among the worker's calls, which cost more than a quick hook. If there is no answer in time, or
         more than one, the call gets them afterwards.
         """
         hook, peers = self._hooks_by_name.get((kind, name)), self._peers
-        if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _MAX_BLOCKED:
-            return await self.call_hook(kind, name, question, seconds)
+        if hook is None:
+            return None
         number, frame = self._make_frame(hook, question)
+        is_alone = self._lonely and peers and peers[0].is_idle and self._blocked < _MAX_BLOCKED
         sent_at = time.monotonic()
-        if not hook.is_quick(frame, seconds, sent_at):
+        if not is_alone or not hook.is_quick(frame, seconds, sent_at):
             return await self._begin_call(hook, number, frame, seconds)
         self._lonely -= 1
         peer = peers[0]
@@ -124,15 +125,6 @@ class WorkerPool:
         if not call.result.done():
             self._relieve_later(peer)
         return await call.result
-
-    def call_hook(self, kind: str, name: str, question: HookParts, seconds: float) -> asyncio.Future[bytes | None]:
-        """Call a hook. Return a future of its answer."""
-        hook = self._hooks_by_name.get((kind, name))
-        if hook is None:
-            answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-            answer.set_result(None)
-            return answer
-        return self._begin_call(hook, *self._make_frame(hook, question), seconds)
 
     def _make_frame(self, hook: DeclaredHook, question: HookParts) -> tuple[int, bytes]:
         self._number = number = self._number + 1

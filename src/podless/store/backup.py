@@ -15,7 +15,15 @@ from zlib import crc32
 import orjson
 
 from podless.store import share
-from podless.store.contract import Operation, Record, RevisionConflict, Store, StoreError, ValueTooLarge
+from podless.store.contract import (
+    Operation,
+    Record,
+    RevisionConflict,
+    Store,
+    StoreError,
+    ValueTooLarge,
+    read_record,
+)
 from podless.store.keys import OWN, StoredValue
 
 FORMAT = 1
@@ -137,8 +145,9 @@ async def mark_restoring(store: Store) -> bool:
 
 async def unmark_restoring(store: Store) -> None:
     """Undo `mark_restoring`."""
-    revision = next(record.revision for record in (await store.read_range(RESTORING))[0] if record.key == RESTORING)
-    await store.commit([Operation(RESTORING, None, revision)])
+    mark = await read_record(store, RESTORING)
+    assert mark is not None
+    await store.commit([Operation(RESTORING, None, mark.revision)])
 
 
 async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[str], None]) -> int:
@@ -202,5 +211,5 @@ async def _read_revisions(store: Store) -> dict[str, int]:
 
 async def refuse_half(store: Store) -> None:
     """Raise StoreError if a restore of the store was interrupted, or still runs."""
-    if (await store.read_range(RESTORING))[0]:
+    if await read_record(store, RESTORING) is not None:
         raise StoreError("a restore of this store was interrupted; restore it again")

@@ -289,3 +289,8 @@ class Store(Protocol):
 
     async def compact(self, revision: int) -> None:
         """Forget states that were replaced or deleted at or before `revision`."""
+
+
+async def read_record(store: Store, key: str) -> Record | None:
+    """Return the state of a key, None if it is absent. Raises StoreError."""
+    return next((record for record in (await store.read_range(key))[0] if record.key == key), None)

@@ -23,6 +23,7 @@ from podless.kinds.state import State
 from podless.meta.errors import Unavailable
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, RevisionConflict, StoredValue, StoreError, ValueTooLarge
+from podless.store.contract import read_record
 from podless.structs import protobuf
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUp, FollowUpCommits
@@ -177,9 +178,8 @@ async def read_or_create_value(api: State, key: str, make: Callable[[], bytes]) 
     async def write_value(conflict: RevisionConflict | None) -> bytes:
         if conflict is not None and conflict.current is not None:
             return conflict.current.stored.data
-        for record in (await api.store.read_range(key))[0]:
-            if record.key == key:
-                return record.stored.data
+        if (record := await read_record(api.store, key)) is not None:
+            return record.stored.data
         value = make()
         await commit_operations(api, [Operation(key, StoredValue(value), 0)])
         return value
