@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from podless.apis.core.group import CONFIG_MAPS
 from podless.controllers.controller import Controller
 from podless.controllers.workqueue import WorkQueue
-from podless.kinds.kind import Kind
 from podless.runtime.watchdog import Watchdog
 from podless.store import KEPT, Operation, StoreError
 from podless.verbs.call import API
@@ -189,13 +188,11 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
 class Awaited(Failing):
     """Has writes of config maps wait for it, and notes on which condition it writes."""
 
+    awaited = (CONFIG_MAPS,)
+
     def __init__(self) -> None:
         super().__init__()
         self.guards: list[Operation | None] = []
-
-    @property
-    def awaited(self) -> tuple[Kind, ...]:
-        return (CONFIG_MAPS,)
 
     async def reconcile(self, key: str) -> None:
         self.guards.append(GUARD.get())

@@ -17,7 +17,6 @@ from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, delete_all
-from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
@@ -33,6 +32,7 @@ class AccountTokens(Controller):
     """
 
     name = "serviceaccount-token-controller"
+    awaited = (SECRETS, SERVICE_ACCOUNTS)  # so that tokens are valid or gone when a write is answered
 
     def __init__(self, api: API, authority: str, *, collect: bool) -> None:
         super().__init__(api)
@@ -45,11 +45,6 @@ class AccountTokens(Controller):
     async def begin(self) -> None:
         await self.follow_kind(SECRETS, self._handle_secrets)
         await self.watch_kind(SERVICE_ACCOUNTS, self._handle_accounts)
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        """Reconcile Secrets and ServiceAccounts before their write is answered, so that tokens are valid or gone."""
-        return (SECRETS, SERVICE_ACCOUNTS)
 
     def _handle_secrets(self, events: Sequence[CacheEvent]) -> None:
         for event in events:

@@ -100,6 +100,7 @@ class APIServiceRegistration(KindController):
 
     name = "poststarthook/apiservice-registration-controller"
     kind = API_SERVICES
+    awaited = (API_SERVICES,)
     leads = False
 
     def __init__(self, api: API) -> None:
@@ -118,10 +119,6 @@ class APIServiceRegistration(KindController):
                 self._client_services[event.key] = service = event.after
             if service is not None:
                 self.queue.add(_ALL_KEY)
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        return (self.kind,)
 
     def find_due_keys(self, key: str) -> Iterable[str]:
         return (_ALL_KEY,)

@@ -42,11 +42,13 @@ class Controller:
     """Reconciles keys beside requests.
 
     A subclass loads and follows objects in `begin`, and handles one key in `reconcile`. name: for the log and the
-    health check; the name in Kubernetes if there is one. leads: it writes, so it runs on one server only.
+    health check; the name in Kubernetes if there is one. leads: it writes, so it runs on one server only. awaited: the
+    kinds whose writes are answered only after this controller has reconciled them.
     """
 
     name: ClassVar[str]
     leads: ClassVar[bool] = True
+    awaited: ClassVar[Sequence[Kind]] = ()
 
     def __init__(self, api: API) -> None:
         self.api = api
@@ -82,11 +84,6 @@ class Controller:
 
     async def begin(self) -> None:
         """Load and follow objects, and do the work that must be complete before the first request."""
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        """The kinds whose writes are answered only after this controller has reconciled them."""
-        return ()
 
     async def watch_kind(self, kind: Kind, handler: EventHandler) -> WatchCache:
         """Pass all later changes of the objects of a kind to a handler."""

@@ -44,6 +44,7 @@ class DefinitionController(KindController):
 
     name = "poststarthook/start-apiextensions-controllers"
     kind = DEFINITIONS
+    awaited = (DEFINITIONS,)
     leads = False
 
     def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
@@ -68,10 +69,6 @@ class DefinitionController(KindController):
             if self._serving.convert_anew(entry.key):
                 self._settled.pop(entry.key, None)
                 self.queue.add(entry.key)
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        return (self.kind,)
 
     def follow_up_commits(self, key: str, obj: Object) -> FollowUpCommits | None:
         """Return the commits that accept names and establish a new definition; None if its names are taken."""

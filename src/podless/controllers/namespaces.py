@@ -189,6 +189,7 @@ class NamespaceContents(KindController):
 
     name = "serviceaccount-controller"
     kind = NAMESPACES
+    awaited = (NAMESPACES,)
 
     def __init__(self, api: API, contents: Sequence[NamespaceContent]) -> None:
         super().__init__(api)
@@ -199,10 +200,6 @@ class NamespaceContents(KindController):
             await self.watch_kind(content.kind, partial(self._handle_contents, content))
         await super().begin()
         await self.reconcile_all()
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        return (self.kind,)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:

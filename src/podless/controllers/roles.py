@@ -38,6 +38,7 @@ class RoleController(Controller):
 
     name = "poststarthook/rbac/bootstrap-roles"
     leads = False
+    awaited = (CLUSTER_ROLES,)  # so that aggregated rules are in force when a write is answered
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
@@ -54,11 +55,6 @@ class RoleController(Controller):
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL_KEY)))
         self.queue.add(_ALL_KEY)
         await self.reconcile_all()
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        """Reconcile ClusterRoles before their write is answered, so that aggregated rules are in force."""
-        return (CLUSTER_ROLES,)
 
     async def _ensure_object(self, kind: Kind, default: Object) -> None:
         key = kind.key("", default["metadata"]["name"])
@@ -107,11 +103,11 @@ class RoleController(Controller):
 
 def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] | None:
     """Return the rules of all roles that an aggregated role selects, in order; None if it is not aggregated."""
-    default = _read_selectors(entry)
-    if default is None:
+    role_selectors = _read_selectors(entry)
+    if role_selectors is None:
         return None
     rules: dict[bytes, None] = {}
-    for selector in default:
+    for selector in role_selectors:
         charge(1)
         matches = selector.matches
         for batch in each_part(entries):
@@ -132,8 +128,8 @@ def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
                 charge(_SELECTOR_STEPS)
                 compiled.append(selectors.from_object(selector))
         entry.forms["gathers"] = compiled
-    default: list[LabelSelector] | None = entry.forms["gathers"]
-    return default
+    role_selectors: list[LabelSelector] | None = entry.forms["gathers"]
+    return role_selectors
 
 
 def _encode_rules(entry: Entry) -> list[bytes]:

@@ -16,7 +16,6 @@ from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import delete_all, make_object
-from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
@@ -32,6 +31,7 @@ class ServiceDependents(Controller):
     """
 
     name = "service-endpoints"
+    awaited = (SERVICES,)
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
@@ -49,10 +49,6 @@ class ServiceDependents(Controller):
                 self._note_stale(entry)
         self.leave.append(services.add_event_handler(self._note_events))
         await self.reconcile_all()
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        return (SERVICES,)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:

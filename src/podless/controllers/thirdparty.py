@@ -28,6 +28,7 @@ class ThirdPartyController(KindController):
 
     name = "third-party-resource-controller"
     kind = THIRD_PARTY_RESOURCES
+    awaited = (THIRD_PARTY_RESOURCES,)
     leads = False
 
     def __init__(self, api: API) -> None:
@@ -38,10 +39,6 @@ class ThirdPartyController(KindController):
     async def begin(self) -> None:
         await super().begin()
         await self.reconcile_all()
-
-    @property
-    def awaited(self) -> Sequence[Kind]:
-        return (self.kind,)
 
     async def stop(self) -> None:
         """Finish moving objects, then stop."""
