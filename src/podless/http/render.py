@@ -266,7 +266,10 @@ def _encode_table(
 ) -> bytes:
     """Return a Table of one object. entry: its stored state, None for none."""
     include = included_part(call)
-    body = view.encode_body(call.kind, call.version, entry) if entry is not None and include == "Object" else None
+    if entry is not None and include == "Object":
+        body = view.encode_body(call.kind, call.version, entry)
+    else:  # in one piece, because no cache shares it
+        body = serializer.encode_json(table.include_object(obj, include, form.version))
     row = table.make_row(layout, obj, include, form.version, body)
     return table.encode_table(layout, row, metadata, form.version)
 

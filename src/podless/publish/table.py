@@ -294,7 +294,7 @@ def make_row(
 ) -> Row:
     """Return the part of a row that does not change with time.
 
-    body: the object's own JSON, for includeObject=Object.
+    body: the JSON of the included object, if it is known.
     """
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
@@ -309,14 +309,14 @@ def make_row(
         if not isinstance(age, _AgeSpan):
             steady.append(age)
             continue
-        before = serializer.encode_json(steady)[1:-1]
-        start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", age.before.encode())
+        before = serializer.encode_json(steady)[1:-1] + b"," if steady else b""
+        start = b'%b%b"%b' % (lead, before, age.before.encode())
         pieces += [start, age.moment]
         lead, steady = b'%b",' % age.after.encode(), []
-    cells = serializer.encode_json(steady)[1:-1]
+    cells = serializer.encode_json(steady)[1:-1] if steady else b""
     if not steady:
         lead = lead.removesuffix(b",")
-    shown_object = [body] if body else _encode_pieces(_included_object(obj, include, version))
+    shown_object = [body] if body else _encode_pieces(include_object(obj, include, version))
     conditions = layout.conditions(obj) if layout.conditions is not None else None
     noted = b'"conditions":%b,' % serializer.encode_json(conditions) if conditions else b""
     shown_object[0] = b'%b%b],%b"object":%b' % (lead, cells, noted, shown_object[0])
@@ -324,7 +324,8 @@ def make_row(
     return (*pieces, *shown_object)
 
 
-def _included_object(obj: Object, include: str, version: str) -> Object | None:
+def include_object(obj: Object, include: str, version: str) -> Object | None:
+    """Return the object that a row includes."""
     return obj if include == "Object" else make_partial(obj, version) if include == "Metadata" else None
 
 
