@@ -546,7 +546,6 @@ def test_codes_of_sqlite_are_read_in_one_place() -> None:
 UNSHARED = {
     "offload/offloop.py": "of the loop",
     "runtime/slices.py": "of the loop, whose work it runs",
-    "offload/process.py": "of the loop, and a process for all servers behind a lock",
     "runtime/pace.py": "of the loop",
     "runtime/watchdog.py": "of the loop",
     "runtime/bounded.py": "weights of what others keep, behind a lock",

@@ -305,7 +305,7 @@ def test_the_audit_log() -> None:
         auditor._find_source_ips(request)
         auditor._cut_user_agent(request.headers["user-agent"])
         names = numbers(size, "n")
-        auditor._describe_user(User("u", "", tuple(names), dict.fromkeys(names, ("v",))))
+        _ = User("u", "", tuple(names), dict.fromkeys(names, ("v",))).info
         body = {"metadata": {"name": "x", "managedFields": [{}] * size}, "items": [{"metadata": {}}] * size}
         sent = auditor.read_body(
             json.dumps(body).encode(), "application/json", Attributes("create"), Registry().find_struct

@@ -96,9 +96,8 @@ async def test_what_takes_too_long_is_ended_and_the_next_is_not_kept_waiting() -
 
 
 async def test_all_of_a_process_share_one_worker_which_goes_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        offload_module, "_SHARED", offload_module._SharedWorker()
-    )  # servers of other tests have the process's
+    monkeypatch.setattr(ParserProcess, "_shared", None)  # servers of other tests have the process's
+    monkeypatch.setattr(ParserProcess, "_users", 0)
     one, other = ParserProcess(), ParserProcess()
     await one.parse_yaml(b"a: 1")
     await other.parse_yaml(b"a: 1")

@@ -33,11 +33,6 @@ class _UserShare:
         self.size = 0
         self.holders: dict[Holder, int] = {}
 
-    def cut_off(self) -> None:
-        holder = next(iter(self.holders))
-        holder.cut_off()
-        self.holders.pop(holder, None)
-
 
 class ClientMemory:
     """The account of a server. limit: total limit in bytes; one user may use half of it.
@@ -148,7 +143,9 @@ class ClientMemory:
 
     def _cut_holder(self, share: _UserShare) -> None:
         self.cuts += 1
-        share.cut_off()
+        holder = next(iter(share.holders))
+        holder.cut_off()
+        share.holders.pop(holder, None)
 
     # readers of replaced states
 

@@ -13,7 +13,7 @@ from podless.codec import serializer
 from podless.http.lists import RowCache
 from podless.http.message import JSON, Sink
 from podless.http.negotiate import PROTOBUF, AnswerForm
-from podless.http.render import included_part
+from podless.http.render import PARTIAL_OBJECT_METADATA, STATUS, included_part
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
@@ -21,7 +21,6 @@ from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import protobuf
-from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Watch, WatcherEvent, WatcherEvents
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from podless.publish import table
 else:
     table = lazy.LateModule("podless.publish.table")
-
-PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
-STATUS = load_struct("meta/v1", "Status")
-
 
 _BOOKMARK_EVERY = 60.0  # seconds between bookmarks
 _BOOKMARK_BEFORE_END = 2.0  # seconds before the end of a watch at which the last bookmark is sent

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
@@ -135,37 +135,13 @@ def _read_exactly(pipe: BinaryIO | Any, size: int) -> bytes:
     return data
 
 
-class _SharedWorker:
-    """The worker of this process, with a count of its users."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._worker: _WorkerProcess | None = None
-        self._users = 0
-
-    def take_worker(self) -> _WorkerProcess:
-        """Return the worker for one more user. The first call starts it."""
-        with self._lock:
-            self._users += 1
-            if self._worker is None:
-                self._worker = _WorkerProcess()
-            return self._worker
-
-    def return_worker(self) -> None:
-        """Release the worker for one user. The last call stops it."""
-        with self._lock:
-            self._users -= 1
-            if self._users or self._worker is None:
-                return
-            last, self._worker = self._worker, None
-        last.close()
-
-
-_SHARED = _SharedWorker()
-
-
 class ParserProcess:
     """Parses long bodies in the worker process. seconds: limit for each body. Call `close` at the end."""
+
+    # the worker of this process, and the number of its users
+    _lock: ClassVar = threading.Lock()
+    _shared: ClassVar[_WorkerProcess | None] = None
+    _users: ClassVar = 0
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
@@ -191,11 +167,19 @@ class ParserProcess:
 
     async def _run_work(self, kind: bytes, raw: bytes) -> Any:
         if self._worker is None:
-            self._worker = _SHARED.take_worker()
+            with ParserProcess._lock:
+                ParserProcess._users += 1
+                self._worker = ParserProcess._shared = ParserProcess._shared or _WorkerProcess()
         return await self._worker.run_work(kind, raw, self._seconds)
 
     def close(self) -> None:
-        """Release the worker."""
-        if self._worker is not None:
-            self._worker = None
-            _SHARED.return_worker()
+        """Release the worker. It stops after its last user."""
+        released, self._worker = self._worker, None
+        if released is None:
+            return
+        with ParserProcess._lock:
+            ParserProcess._users -= 1
+            if ParserProcess._users:
+                return
+            ParserProcess._shared = None
+        released.close()

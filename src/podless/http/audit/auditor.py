@@ -192,10 +192,10 @@ class Auditor:
             "stage": stage,
             "requestURI": f"{request.path}{query}",
             "verb": attr.verb,
-            "user": _describe_user(audit.user or _NO_USER),
+            "user": (audit.user or _NO_USER).info,
         }
         if audit.impersonated is not None:
-            event["impersonatedUser"] = _describe_user(audit.impersonated)
+            event["impersonatedUser"] = audit.impersonated.info
         event["sourceIPs"] = _find_source_ips(request)
         if "user-agent" in request.headers:
             event["userAgent"] = _cut_user_agent(request.headers["user-agent"])
@@ -239,17 +239,6 @@ def _encode_event(event: Object) -> bytes:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # the body has values that orjson cannot encode
         return serializer.encode_json(event) + b"\n"
-
-
-def _describe_user(user: User) -> Object:
-    result: Object = {"username": user.name} if user.name else {}
-    if user.uid:
-        result["uid"] = user.uid
-    if user.groups:
-        result["groups"] = list(user.groups)
-    if user.extra:
-        result["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return result
 
 
 def _find_source_ips(request: HTTPRequest) -> list[str]:

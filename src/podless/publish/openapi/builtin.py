@@ -119,7 +119,7 @@ def kind_components(kind: Kind, version: Version, excluded: Iterable[str] = ()) 
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
     walk = _ComponentCollector(kind.group, version.name, {*standard_components(), *excluded})
-    item = walk.own_component(struct)
+    item = walk.name_component(struct, is_kind=True)
     walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
     for subresource in kind.more_subresources:
         if subresource.kind is not None and not subresource.connects:
@@ -152,21 +152,16 @@ class _ComponentCollector:
         self.prefix = package_of(group, version)
         self.components: dict[str, Schema] = {}
 
-    def name_component(self, struct: Struct) -> str:
-        """Return the component name of a struct. The first call writes the component."""
+    def name_component(self, struct: Struct, *, is_kind: bool = False) -> str:
+        """Return the component name of a struct. The first call writes the component.
+
+        is_kind: of the kind itself, whose component is written even if it is shown already.
+        """
         group, prefix = self._find_home(struct)
         name = prefix + struct.name
-        if name not in self.components and name not in self.excluded:
+        if is_kind or (name not in self.components and name not in self.excluded):
             self.components[name] = {}  # before its fields, because a struct can contain itself
             self.components[name] = self._describe_struct(struct, group)
-        return name
-
-    def own_component(self, struct: Struct) -> str:
-        """Return the component name of a kind's struct, and write the component even if it is shown already."""
-        group, prefix = self._find_home(struct)
-        name = prefix + struct.name
-        self.components[name] = {}
-        self.components[name] = self._describe_struct(struct, group)
         return name
 
     def _find_home(self, struct: Struct) -> tuple[str, str]:
