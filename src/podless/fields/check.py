@@ -6,6 +6,8 @@ sigs.k8s.io/structured-merge-diff typed (validation), with its texts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from podless.codec import gotext
@@ -26,11 +28,9 @@ def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
 
 def raise_faults(value: Any, shape: Shape, repeats: bool) -> None:
     """Raise SchemaMisfit with all faults of a value, if it has any."""
-    faults = find_faults(value, shape, repeats)
-    if not faults:
-        return
-    texts = [f"{path}: {text}" if path else text for path, text in faults]
-    raise SchemaMisfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
+    faults = islice(find_faults(value, shape, repeats), MAX)
+    if texts := [f"{path}: {text}" if path else text for path, text in faults]:
+        raise SchemaMisfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
 
 
 def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
@@ -104,16 +104,34 @@ def _is_distinct(value: list[Any], form: ListShape, repeats: bool) -> bool:
     return repeats or len(set(names)) == len(names)
 
 
-def find_faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
-    """Return the faults of a value, with paths."""
+def find_faults(value: Any, shape: Shape, repeats: bool) -> Iterator[Fault]:
+    """Yield the faults of a value, with paths."""
     kind = type(value)
     if kind is dict and shape.map is not None:
-        return _check_map(value, shape.map, repeats)
-    if kind is list and shape.list is not None:
-        return _check_list(value, shape.list, repeats)
-    if kind in shape.types:
-        return []
-    return [("", _describe_misfit(value, shape))]
+        for key, item in each(value).items():
+            name, child, _ = shape.map.find_child(key)
+            if child is None:
+                yield f".{key}", "field not declared in schema"
+                return
+            for path, text in find_faults(item, child, repeats):
+                yield f".{name[2:]}{path}", text
+    elif kind is list and shape.list is not None:
+        seen = set()
+        for index, item in enumerate(each(value)):
+            name = f"i:{index}"
+            if shape.list.associative:
+                try:
+                    name = make_element(shape.list, item)
+                except SchemaMisfit as fault:
+                    yield "", f"element {index}: {fault}"
+                    return
+                if name in seen and not repeats:
+                    yield "", f"duplicate entries for key {format_element_path((name,))}"
+                seen.add(name)
+            for path, text in find_faults(item, shape.list.item, repeats):
+                yield f"{format_element_path((name,))}{path}", text
+    elif kind not in shape.types:
+        yield "", _describe_misfit(value, shape)
 
 
 def _describe_misfit(value: Any, shape: Shape) -> str:
@@ -126,43 +144,3 @@ def _describe_misfit(value: Any, shape: Shape) -> str:
         return f"expected string, got &value.valueUnstructured{{Value:{gotext.format_interface(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
     return f"expected {expected}, got &{{{gotext.format_plain(value)}}}"
-
-
-def _check_map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
-    results: list[Fault] = []
-    children = form.children
-    for key, item in each(value).items():
-        if len(results) >= MAX:
-            break
-        name, shape, _ = children.get(key) or form.find_child(key)
-        if shape is None:
-            results.append((f".{key}", "field not declared in schema"))
-            break
-        if type(item) in shape.types:
-            continue
-        inside = find_faults(item, shape, repeats)
-        if inside:
-            results += ((f".{name[2:]}{path}", text) for path, text in inside)
-    return results
-
-
-def _check_list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
-    results: list[Fault] = []
-    shape, seen = form.item, set()
-    for index, item in enumerate(each(value)):
-        if len(results) >= MAX:
-            break
-        name = f"i:{index}"
-        if form.associative:
-            try:
-                name = make_element(form, item)
-            except SchemaMisfit as fault:
-                return [*results, ("", f"element {index}: {fault}")]
-            if name in seen and not repeats:
-                results.append(("", f"duplicate entries for key {format_element_path((name,))}"))
-            seen.add(name)
-        if type(item) in shape.types:
-            continue
-        inside = find_faults(item, shape, repeats)
-        results += ((f"{format_element_path((name,))}{path}", text) for path, text in inside)
-    return results
