@@ -13,95 +13,21 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs import gotypes, structs
-from podless.structs.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
+from podless.structs.gotypes import ListOf
 from podless.structs.structfiles import load_struct
-from podless.structs.structs import Field, Struct
-
-LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
 METRICS, STATUSES = f"{_PREFIX}metrics", f"{_PREFIX}current-metrics"
 CONDITIONS, BEHAVIOR = f"{_PREFIX}conditions", f"{_PREFIX}behavior"
 ALL = (METRICS, STATUSES, CONDITIONS, BEHAVIOR)
 
-_REFERENCE = Struct(
-    "CrossVersionObjectReference",
-    (Field("kind", STRING, always=True), Field("name", STRING, always=True), Field("apiVersion", STRING)),
-)
-
-
-def _source_struct(*fields: Field) -> Struct:
-    return Struct("MetricSource", fields)
-
-
-def _optional_field(name: str, kind: gotypes.GoType) -> Field:
-    return Field(name, kind, pointer=True)
-
-
-def _amount_field(name: str) -> Field:
-    return Field(name, QUANTITY, always=True)
-
-
-_NAME, _METRIC = Field("name", STRING, always=True), Field("metricName", STRING, always=True)
-_TARGET = Field("target", _REFERENCE, always=True)
-_SELECTOR, _OF_METRIC = _optional_field("selector", LABEL_SELECTOR), _optional_field("metricSelector", LABEL_SELECTOR)
-_UTIL, _VALUE = _optional_field("targetAverageUtilization", INT32), _optional_field("targetAverageValue", QUANTITY)
-_UTIL_NOW = _optional_field("currentAverageUtilization", INT32)
-_CONTAINER = Field("container", STRING, always=True)
-_AVERAGE = _optional_field("averageValue", QUANTITY)
-
-_SPECS = {
-    "object": _source_struct(_TARGET, _METRIC, _amount_field("targetValue"), _SELECTOR, _AVERAGE),
-    "pods": _source_struct(_METRIC, _amount_field("targetAverageValue"), _SELECTOR),
-    "resource": _source_struct(_NAME, _UTIL, _VALUE),
-    "containerResource": _source_struct(_NAME, _UTIL, _VALUE, _CONTAINER),
-    "external": _source_struct(_METRIC, _OF_METRIC, _optional_field("targetValue", QUANTITY), _VALUE),
+_CONDITION = load_struct("autoscaling/v1", "HorizontalPodAutoscalerCondition")
+_BEHAVIOR = load_struct("autoscaling/v1", "HorizontalPodAutoscalerBehavior")
+# annotation -> the struct of a metric in v1, and the part of its source that has the amounts
+_FORMS = {
+    METRICS: (load_struct("autoscaling/v1", "MetricSpec"), "target"),
+    STATUSES: (load_struct("autoscaling/v1", "MetricStatus"), "current"),
 }
-_STATUSES = {
-    "object": _source_struct(_TARGET, _METRIC, _amount_field("currentValue"), _SELECTOR, _AVERAGE),
-    "pods": _source_struct(_METRIC, _amount_field("currentAverageValue"), _SELECTOR),
-    "resource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue")),
-    "containerResource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue"), _CONTAINER),
-    "external": _source_struct(
-        _METRIC, _OF_METRIC, _amount_field("currentValue"), _optional_field("currentAverageValue", QUANTITY)
-    ),
-}
-_TYPE = Field("type", STRING, always=True)
-_METRIC_SPEC = Struct("MetricSpec", (_TYPE, *(_optional_field(name, kind) for name, kind in _SPECS.items())))
-_METRIC_STATUS = Struct("MetricStatus", (_TYPE, *(_optional_field(name, kind) for name, kind in _STATUSES.items())))
-_CONDITION = Struct(
-    "HorizontalPodAutoscalerCondition",
-    (
-        _TYPE,
-        Field("status", STRING, always=True),
-        Field("lastTransitionTime", TIME, always=True),
-        Field("reason", STRING),
-        Field("message", STRING),
-    ),
-)
-_POLICY = Struct(
-    "HPAScalingPolicy",
-    (
-        Field("Type", STRING, always=True),
-        Field("Value", INT32, always=True),
-        Field("PeriodSeconds", INT32, always=True),
-    ),
-)
-_RULES = Struct(
-    "HPAScalingRules",
-    (
-        Field("StabilizationWindowSeconds", INT32, pointer=True, always=True),
-        Field("SelectPolicy", STRING, pointer=True, always=True),
-        Field("Policies", ListOf(_POLICY), always=True),
-        Field("Tolerance", QUANTITY, pointer=True, always=True),
-    ),
-)
-_BEHAVIOR = Struct(
-    "HorizontalPodAutoscalerBehavior",
-    (Field("ScaleUp", _RULES, pointer=True, always=True), Field("ScaleDown", _RULES, pointer=True, always=True)),
-)
-
-
 # source of a metric -> its fields in v1, and their paths in v2. {} is "target" in a spec, "current" in a status
 _PATHS = {
     "resource": {
@@ -126,8 +52,6 @@ _PATHS = {
     },
 }
 _PATHS["containerResource"] = _PATHS["resource"]
-# annotation -> the struct of a metric in v1, and the part of its source that has the amounts
-_FORMS = {METRICS: (_METRIC_SPEC, "target"), STATUSES: (_METRIC_STATUS, "current")}
 
 
 def _source_to_v1(field_name: str, kind: str, source: Object) -> Object:

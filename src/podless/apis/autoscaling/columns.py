@@ -10,18 +10,11 @@ from podless.runtime.meter import each
 
 _MAX = 2
 _UNKNOWN = "<unknown>"
-_SOURCES = {
-    "External": "external",
-    "Pods": "pods",
-    "Object": "object",
-    "Resource": "resource",
-    "ContainerResource": "containerResource",
-}
 
 
 def _read_metric(spec: Any, now: Any) -> str:
     """Format a metric as CURRENT/TARGET, as kubectl shows it."""
-    source = _SOURCES.get(spec["type"])
+    source = versions.SOURCES.get(spec["type"])
     if source is None:
         return "<unknown type>"
     target, current = at(spec, source, "target", default={}), at(now, source, "current", default={})

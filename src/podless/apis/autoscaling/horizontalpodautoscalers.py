@@ -18,144 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
-# validates the metrics of autoscalers. Source: Kubernetes' pkg/apis/autoscaling/validation
-
-_SOURCES = {
-    "ContainerResource": "containerResource",
-    "External": "external",
-    "Object": "object",
-    "Pods": "pods",
-    "Resource": "resource",
-}
 _TARGETS = ("Utilization", "Value", "AverageValue")
-
-
-def validate_reference(ref: Object, path: str, *, grouped: bool) -> field.Errors:
-    """Validate a reference to an object. grouped: its apiVersion must name a group."""
-    for field_name in ("kind", "name"):
-        yield from checks.validate_name(f"{path}.{field_name}", ref.get(field_name), names.check_path_segment)
-    version = ref.get("apiVersion") or ""
-    group, slash, _ = version.partition("/")
-    if not has("GroupedReferences"):
-        return
-    if version.count("/") > 1:
-        yield field.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif grouped and not (slash and group):
-        yield field.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
-
-
-def validate_metrics(metrics: list[Object], minimum: int | None, path: str) -> field.Errors:
-    """Validate metric specs. minimum: minReplicas."""
-    for index, metric in enumerate(each(metrics)):
-        yield from _validate_metric(metric, f"{path}[{index}]")
-    if minimum == 0 and not any(metric.get("type") in ("Object", "External") for metric in each(metrics)):
-        text = "must specify at least one Object or External metric to support scaling to zero replicas"
-        yield field.forbidden(path, text)
-
-
-def _validate_metric(metric: Object, path: str) -> field.Errors:
-    kind = metric.get("type") or ""
-    if not kind:
-        yield field.required(f"{path}.type", "must specify a metric source type")
-    expected = _SOURCES.get(kind)
-    if expected is None:  # kube-apiserver reports this here and again at the end
-        yield field.not_supported(f"{path}.type", kind, sorted(_SOURCES))
-    sources = [name for name in _CHECKS if metric.get(name) is not None]
-    if sources:
-        yield from _CHECKS[sources[0]](metric[sources[0]], f"{path}.{sources[0]}")
-    if expected is None:
-        yield field.not_supported(f"{path}.type", kind, sorted(_SOURCES))
-    elif expected not in sources:
-        yield field.required(f"{path}.{expected}", "must populate information for the given metric source")
-    if len(sources) != 1:
-        extra = (name for name in each(sources) if name != expected)
-        yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in extra)
-
-
-def _validate_metric_name(source: Object, path: str) -> field.Errors:
-    name = (source.get("metric") or {}).get("name")
-    yield from checks.validate_name(f"{path}.metric.name", name, names.check_path_segment, "must specify a metric name")
-    yield from _validate_target(source.get("target") or {}, f"{path}.target")
-
-
-def _validate_target(target: Object, path: str) -> field.Errors:
-    kind, use = target.get("type") or "", target.get("averageUtilization")
-    if not kind:
-        yield field.required(f"{path}.type", "must specify a metric target type")
-    if kind not in _TARGETS:
-        yield field.invalid(f"{path}.type", Named(kind), "must be either Utilization, Value, or AverageValue")
-    for name in ("value", "averageValue"):
-        amount = target.get(name)
-        if amount is not None and quantity.parse_nanos(amount) <= 0:
-            yield field.invalid(f"{path}.{name}", amount, "must be positive")
-    if use is not None and use < 1:
-        yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")
-
-
-def _validate_object(source: Object, path: str) -> field.Errors:
-    yield from validate_reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
-    yield from _validate_metric_name(source, path)
-    target = source.get("target") or {}
-    if target.get("value") is None and target.get("averageValue") is None:
-        yield field.required(f"{path}.target.averageValue", "must set either a target value or averageValue")
-
-
-def _validate_external(source: Object, path: str) -> field.Errors:
-    yield from _validate_metric_name(source, path)
-    target = source.get("target") or {}
-    value, average = target.get("value"), target.get("averageValue")
-    if value is None and average is None:
-        text = "must set either a target value for metric or a per-pod target"
-        yield field.required(f"{path}.target.averageValue", text)
-    if value is not None and average is not None:
-        text = "may not set both a target value for metric and a per-pod target"
-        yield field.forbidden(f"{path}.target.value", text)
-
-
-def _validate_pods(source: Object, path: str) -> field.Errors:
-    yield from _validate_metric_name(source, path)
-    if (source.get("target") or {}).get("averageValue") is None:
-        yield field.required(f"{path}.target.averageValue", "must specify a positive target averageValue")
-
-
-def _validate_resource(source: Object, path: str) -> field.Errors:
-    if not source.get("name"):
-        yield field.required(f"{path}.name", "must specify a resource name")
-    yield from _validate_resource_target(source, path)
-
-
-def _validate_resource_target(source: Object, path: str) -> field.Errors:
-    target = source.get("target") or {}
-    yield from _validate_target(target, f"{path}.target")
-    use, average = target.get("averageUtilization"), target.get("averageValue")
-    if use is None and average is None:
-        text = "must set either a target raw value or a target utilization"
-        yield field.required(f"{path}.target.averageUtilization", text)
-    if use is not None and average is not None:
-        text = "may not set both a target raw value and a target utilization"
-        yield field.forbidden(f"{path}.target.averageValue", text)
-
-
-def _validate_container(source: Object, path: str) -> field.Errors:
-    name = source.get("name") or ""
-    if not name:
-        yield field.required(f"{path}.name", "must specify a resource name")
-    else:
-        yield from resources.container_name(name, f"{path}.name")
-    yield from checks.validate_name(f"{path}.container", source.get("container"), missing="must specify a container")
-    yield from _validate_resource_target(source, path)
-
-
-# metric sources in the order in which kube-apiserver validates them
-_CHECKS: dict[str, Callable[[Object, str], field.Errors]] = {
-    "object": _validate_object,
-    "external": _validate_external,
-    "pods": _validate_pods,
-    "resource": _validate_resource,
-    "containerResource": _validate_container,
-}
-
-
 _BLANK: dict[str, Object] = {
     "v1": {"currentReplicas": 0, "desiredReplicas": 0},
     "v2": {"desiredReplicas": 0, "currentMetrics": None},
@@ -238,8 +101,13 @@ def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
     # an unchanged reference may have an apiVersion without a group
     keeps_version = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
     grouped = target.get("kind") != "ReplicationController" and not keeps_version
-    yield from validate_reference(target, "spec.scaleTargetRef", grouped=grouped)
-    yield from validate_metrics(spec.get("metrics") or [], minimum, "spec.metrics")
+    yield from _validate_reference(target, "spec.scaleTargetRef", grouped=grouped)
+    for metric, path in checks.list_items(spec, "metrics", "spec"):
+        yield from _validate_metric(metric, path)
+    types = {metric.get("type") for metric in each(spec.get("metrics") or ())}
+    if minimum == 0 and types.isdisjoint(("Object", "External")):
+        text = "must specify at least one Object or External metric to support scaling to zero replicas"
+        yield field.forbidden("spec.metrics", text)
     behavior = spec.get("behavior") or {}
     for name in ("scaleUp", "scaleDown"):
         if behavior.get(name) is not None:
@@ -247,31 +115,146 @@ def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
 
 
 def _validate_rules(rules: Object, path: str) -> field.Errors:
-    window, chosen, policies = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy"), rules.get("policies")
+    window = rules.get("stabilizationWindowSeconds")
     window_path = f"{path}.stabilizationWindowSeconds"
     if window is not None and window < 0:
         yield field.invalid(window_path, window, "must be greater than or equal to zero")
     if window is not None and window > _MAX_WINDOW:
         yield field.invalid(window_path, window, f"must be less than or equal to {_MAX_WINDOW}")
-    yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
-    if not policies:
+    yield from field.one_of(f"{path}.selectPolicy", rules.get("selectPolicy"), _SELECTIONS)
+    if not rules.get("policies"):
         yield field.required(f"{path}.policies", "must specify at least one Policy")
-    for index, policy in enumerate(each(policies or ())):
-        yield from _validate_policy(policy, f"{path}.policies[{index}]")
+    for policy, at in checks.list_items(rules, "policies", path):
+        yield from _validate_policy(policy, at)
     tolerance: Any = rules.get("tolerance")
     if tolerance is not None and quantity.parse_nanos(tolerance) < 0:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 
 def _validate_policy(policy: Object, path: str) -> field.Errors:
-    kind, value, period = policy.get("type") or "", policy.get("value") or 0, policy.get("periodSeconds") or 0
-    yield from field.one_of(f"{path}.type", kind, _POLICIES)
-    if value <= 0:
-        yield field.invalid(f"{path}.value", value, "must be greater than zero")
-    if period <= 0:
-        yield field.invalid(f"{path}.periodSeconds", period, "must be greater than zero")
+    period = policy.get("periodSeconds") or 0
+    yield from field.one_of(f"{path}.type", policy.get("type") or "", _POLICIES)
+    for name in ("value", "periodSeconds"):
+        if (policy.get(name) or 0) <= 0:
+            yield field.invalid(f"{path}.{name}", policy.get(name) or 0, checks.POSITIVE)
     if period > _MAX_PERIOD:
         yield field.invalid(f"{path}.periodSeconds", period, f"must be less than or equal to {_MAX_PERIOD}")
+
+
+def _validate_reference(ref: Object, path: str, *, grouped: bool) -> field.Errors:
+    """Validate a reference to an object. grouped: its apiVersion must name a group."""
+    for field_name in ("kind", "name"):
+        yield from checks.validate_name(f"{path}.{field_name}", ref.get(field_name), names.check_path_segment)
+    version = ref.get("apiVersion") or ""
+    group, slash, _ = version.partition("/")
+    if not has("GroupedReferences"):
+        return
+    if version.count("/") > 1:
+        yield field.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
+    elif grouped and not (slash and group):
+        yield field.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
+
+
+def _validate_metric(metric: Object, path: str) -> field.Errors:
+    kind = metric.get("type") or ""
+    if not kind:
+        yield field.required(f"{path}.type", "must specify a metric source type")
+    expected = versions.SOURCES.get(kind)
+    if expected is None:  # kube-apiserver reports this here and again at the end
+        yield field.not_supported(f"{path}.type", kind, versions.SOURCES)
+    sources = [name for name in _CHECKS if metric.get(name) is not None]
+    if sources:
+        yield from _CHECKS[sources[0]](metric[sources[0]], f"{path}.{sources[0]}")
+    if expected is None:
+        yield field.not_supported(f"{path}.type", kind, versions.SOURCES)
+    elif expected not in sources:
+        yield field.required(f"{path}.{expected}", "must populate information for the given metric source")
+    extra = [name for name in each(sources) if name != expected] if len(sources) > 1 else []
+    yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in extra)
+
+
+def _validate_metric_name(source: Object, path: str) -> field.Errors:
+    name = (source.get("metric") or {}).get("name")
+    yield from checks.validate_name(f"{path}.metric.name", name, names.check_path_segment, "must specify a metric name")
+    yield from _validate_target(source.get("target") or {}, f"{path}.target")
+
+
+def _validate_target(target: Object, path: str) -> field.Errors:
+    kind, use = target.get("type") or "", target.get("averageUtilization")
+    if not kind:
+        yield field.required(f"{path}.type", "must specify a metric target type")
+    if kind not in _TARGETS:
+        yield field.invalid(f"{path}.type", Named(kind), "must be either Utilization, Value, or AverageValue")
+    for name in ("value", "averageValue"):
+        amount = target.get(name)
+        if amount is not None and quantity.parse_nanos(amount) <= 0:
+            yield field.invalid(f"{path}.{name}", amount, "must be positive")
+    if use is not None and use < 1:
+        yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")
+
+
+def _validate_object(source: Object, path: str) -> field.Errors:
+    yield from _validate_reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
+    yield from _validate_metric_name(source, path)
+    target = source.get("target") or {}
+    if target.get("value") is None and target.get("averageValue") is None:
+        yield field.required(f"{path}.target.averageValue", "must set either a target value or averageValue")
+
+
+def _validate_external(source: Object, path: str) -> field.Errors:
+    yield from _validate_metric_name(source, path)
+    target = source.get("target") or {}
+    value, average = target.get("value"), target.get("averageValue")
+    if value is None and average is None:
+        text = "must set either a target value for metric or a per-pod target"
+        yield field.required(f"{path}.target.averageValue", text)
+    if value is not None and average is not None:
+        text = "may not set both a target value for metric and a per-pod target"
+        yield field.forbidden(f"{path}.target.value", text)
+
+
+def _validate_pods(source: Object, path: str) -> field.Errors:
+    yield from _validate_metric_name(source, path)
+    if (source.get("target") or {}).get("averageValue") is None:
+        yield field.required(f"{path}.target.averageValue", "must specify a positive target averageValue")
+
+
+def _validate_resource(source: Object, path: str) -> field.Errors:
+    if not source.get("name"):
+        yield field.required(f"{path}.name", "must specify a resource name")
+    yield from _validate_resource_target(source, path)
+
+
+def _validate_resource_target(source: Object, path: str) -> field.Errors:
+    target = source.get("target") or {}
+    yield from _validate_target(target, f"{path}.target")
+    use, average = target.get("averageUtilization"), target.get("averageValue")
+    if use is None and average is None:
+        text = "must set either a target raw value or a target utilization"
+        yield field.required(f"{path}.target.averageUtilization", text)
+    if use is not None and average is not None:
+        text = "may not set both a target raw value and a target utilization"
+        yield field.forbidden(f"{path}.target.averageValue", text)
+
+
+def _validate_container(source: Object, path: str) -> field.Errors:
+    name = source.get("name") or ""
+    if not name:
+        yield field.required(f"{path}.name", "must specify a resource name")
+    else:
+        yield from resources.container_name(name, f"{path}.name")
+    yield from checks.validate_name(f"{path}.container", source.get("container"), missing="must specify a container")
+    yield from _validate_resource_target(source, path)
+
+
+# metric sources in the order in which kube-apiserver validates them
+_CHECKS: dict[str, Callable[[Object, str], field.Errors]] = {
+    "object": _validate_object,
+    "external": _validate_external,
+    "pods": _validate_pods,
+    "resource": _validate_resource,
+    "containerResource": _validate_container,
+}
 
 
 STRATEGY = AutoscalerStrategy()

@@ -14,6 +14,14 @@ from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
 
 _OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
+# types of metrics, sorted: the field with the source
+SOURCES = {
+    "ContainerResource": "containerResource",
+    "External": "external",
+    "Object": "object",
+    "Pods": "pods",
+    "Resource": "resource",
+}
 UTILIZATION = 80  # percent of the CPU, the default metric
 
 
