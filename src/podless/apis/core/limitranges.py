@@ -11,9 +11,8 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names, objectmeta
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_keys
@@ -22,7 +21,15 @@ _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
 _AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 _STEPS = 32  # steps to validate one resource
-_NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
+# the smaller and the larger amount, the one that the error shows, its field, and both names in the text
+_PAIRS = (
+    ("min", "max", "min", "min", ("min", "max")),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest", ("min", "default request")),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest", ("default request", "max")),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest", ("default request", "default limit")),
+    ("min", "default", "min", "default", ("min", "default")),
+    ("default", "max", "max", "default", ("default", "max")),
+)
 
 
 class LimitRangeStrategy(TypedStrategy):
@@ -48,40 +55,31 @@ class LimitRangeStrategy(TypedStrategy):
             metadata.clear()
             metadata.update({"name": objectmeta.make_uid(), **kept_metadata})
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         seen: set[str] = set()
-        errors: list[FieldError] = []
-        for index, item in enumerate(each(obj["spec"].get("limits") or [])):
-            path, name = f"spec.limits[{index}]", Named(item["type"])
-            errors += _validate_type(name, f"{path}.type")
-            errors += checks.validate_unique(f"{path}.type", name, seen)
-            errors += _validate_item(item, path)
-        return errors
-
-
-_ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+        for item, path in checks.list_items(obj["spec"], "limits", "spec"):
+            name, type_path = Named(item["type"]), f"{path}.type"
+            faults = names.check_qualified_name(name)
+            yield from field.invalid_details(type_path, name, faults)
+            if not faults and "/" not in name and name not in _TYPES:
+                yield field.invalid(type_path, name, "must be a standard limit type or fully qualified")
+            yield from checks.validate_unique(type_path, name, seen)
+            yield from _validate_item(item, path)
 
 
 def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
     """Set amounts, sorted, with the fields of the item in the order of the struct."""
     if amounts:
         item[name] = sort_keys(amounts)
-        ordered = {key: item[key] for key in _ORDER if key in item}
+        ordered = {key: item[key] for key in ("type", *_AMOUNTS) if key in item}
         item.clear()
         item.update(ordered)
-
-
-def _validate_type(name: Named, path: str) -> field.Errors:
-    faults = names.check_qualified_name(name)
-    yield from field.invalid_details(path, name, faults)
-    if not faults and "/" not in name and name not in _TYPES:
-        yield field.invalid(path, name, "must be a standard limit type or fully qualified")
 
 
 def _validate_item(item: Object, path: str) -> field.Errors:
     kind = item["type"]
     named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
-    for field_name in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+    for field_name in _AMOUNTS:
         amounts = item.get(field_name) or {}
         if kind == _POD and field_name.startswith("default"):
             if amounts:
@@ -89,10 +87,10 @@ def _validate_item(item: Object, path: str) -> field.Errors:
             continue
         for name in each(amounts):
             yield from named(name, f"{path}.{field_name}[{name}]")
-    bounds = [item.get(field_name) or {} for field_name in ("min", "max")]
-    if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
-        yield field.required(f"{path}.limits", _NO_STORAGE)
-    keys = {name: None for bounds_name in _ORDER[1:] for name in each(item.get(bounds_name) or {})}
+    if kind == _CLAIM and not any("storage" in (item.get(name) or {}) for name in ("min", "max")):
+        reason = "either minimum or maximum storage value is required, but neither was provided"
+        yield field.required(f"{path}.limits", reason)
+    keys = {name: None for field_name in _AMOUNTS for name in each(item.get(field_name) or {})}
     for name in keys:
         charge(_STEPS)
         yield from _validate_amounts(item, name, path)
@@ -100,34 +98,20 @@ def _validate_item(item: Object, path: str) -> field.Errors:
 
 def _validate_amounts(item: Object, name: str, path: str) -> field.Errors:
     """Validate the amounts of one resource against each other."""
-    pod = item["type"] == _POD
-    texts = {field_name: (item.get(field_name) or {}).get(name) for field_name in _ORDER[1:]}
-    if pod:
+    texts = {field_name: (item.get(field_name) or {}).get(name) for field_name in _AMOUNTS}
+    if item["type"] == _POD:
         texts["default"] = texts["defaultRequest"] = None
     amounts = {field_name: quantity.parse_nanos(text) for field_name, text in each(texts).items() if text is not None}
-    for larger, less, label, of, problem in _PAIRS:
-        if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
-            label_of_larger, label_of_less = problem
-            text = f"{label_of_larger} value {texts[larger]} is greater than {label_of_less} value {texts[less]}"
-            yield field.invalid(f"{path}.{of}[{name}]", texts[label], text)
+    for smaller, larger, shown, of, (smaller_label, larger_label) in _PAIRS:
+        if smaller in amounts and larger in amounts and amounts[smaller] > amounts[larger]:
+            text = f"{smaller_label} value {texts[smaller]} is greater than {larger_label} value {texts[larger]}"
+            yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
     yield from _validate_ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
     if "default" in amounts and requested not in (None, amounts["default"]) and not resources.may_overcommit(name):
-        text = (
-            f"default value {texts['default']} must equal to defaultRequest value {texts['defaultRequest']} in {name}"
-        )
-        yield field.invalid(f"{path}.defaultRequest[{name}]", texts["defaultRequest"], text)
-
-
-# the smaller and the larger amount, the one that the error shows, its field, and both names in the text
-_PAIRS = (
-    ("min", "max", "min", "min", ("min", "max")),
-    ("min", "defaultRequest", "defaultRequest", "defaultRequest", ("min", "default request")),
-    ("defaultRequest", "max", "defaultRequest", "defaultRequest", ("default request", "max")),
-    ("defaultRequest", "default", "defaultRequest", "defaultRequest", ("default request", "default limit")),
-    ("min", "default", "min", "default", ("min", "default")),
-    ("default", "max", "max", "default", ("default", "max")),
-)
+        request = texts["defaultRequest"]
+        text = f"default value {texts['default']} must equal to defaultRequest value {request} in {name}"
+        yield field.invalid(f"{path}.defaultRequest[{name}]", request, text)
 
 
 def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> field.Errors:

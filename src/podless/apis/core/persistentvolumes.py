@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from podless.apis.core.persistentvolumeclaims import CLASS_ANNOTATION
+from podless.apis.podspec.warnings import VOLUMES
 from podless.apis.shared import nodelabels, volumes
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
@@ -15,23 +17,12 @@ from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-PERSISTENT_VOLUME_SOURCE = load_struct("core/v1", "PersistentVolumeSource")
-VOLUME_NODE_AFFINITY = load_struct("core/v1", "VolumeNodeAffinity")
+_VOLUME_SOURCE = load_struct("core/v1", "PersistentVolumeSource")
+_NODE_AFFINITY = load_struct("core/v1", "VolumeNodeAffinity")
 
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options"
-_PENDING = "Pending"
-_AFFINITY = "field is immutable, except for updating from beta label to GA"
-_NOT_NIL = "update from non-nil value to nil is forbidden"
-_DEPRECATED = {
-    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
-    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
-    "rbd": "deprecated in v1.28, non-functional in v1.31+",
-    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
-    "storageos": "deprecated in v1.22, non-functional in v1.25+",
-    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
-}
-_WARNED_NAMES = {"storageos": "storageOS"}  # names in warnings that differ from those in JSON
+# deprecated sources, in the order of their warnings
+_DEPRECATED = ("cephfs", "photonPersistentDisk", "rbd", "scaleIO", "storageos", "glusterfs")
 _RECYCLE = (
     "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach "
     "is to use dynamic provisioning."
@@ -59,7 +50,7 @@ class PersistentVolumeStrategy(StatusStrategy):
             obj["spec"]["capacity"] = {}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        obj["status"] = {"phase": _PENDING, "lastPhaseTransitionTime": clock.now()}
+        obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": clock.now()}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
@@ -71,13 +62,12 @@ class PersistentVolumeStrategy(StatusStrategy):
         elif since is not None and status.get("lastPhaseTransitionTime") is None:
             status["lastPhaseTransitionTime"] = since
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return [*volumes.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        """Validate the spec twice, as kube-apiserver does."""
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         errors = [*volumes.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
-        return [*errors, *errors, *_validate_changes(obj["spec"], old["spec"])]
+        yield from errors
+        if old is not None:
+            yield from errors  # kube-apiserver validates the spec of an update twice
+            yield from _validate_changes(obj["spec"], old["spec"])
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()
@@ -85,36 +75,39 @@ class PersistentVolumeStrategy(StatusStrategy):
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
         warnings = []
-        if CLASS_ANNOTATION in annotations:
-            text = 'deprecated since v1.8; use "storageClassName" attribute instead'
-            warnings.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
-        if _OPTIONS_ANNOTATION in annotations:
-            text = 'deprecated since v1.31; use "mountOptions" attribute instead'
-            warnings.append(f"metadata.annotations[{_OPTIONS_ANNOTATION}]: {text}")
+        for annotation, since, name in (
+            (CLASS_ANNOTATION, "v1.8", "storageClassName"),
+            (_OPTIONS_ANNOTATION, "v1.31", "mountOptions"),
+        ):
+            if annotation in annotations:
+                text = f'deprecated since {since}; use "{name}" attribute instead'
+                warnings.append(f"metadata.annotations[{annotation}]: {text}")
         if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
             warnings.append(_RECYCLE)
         required = (spec.get("nodeAffinity") or {}).get("required") or {}
         warnings += nodelabels.list_term_warnings(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
-        removed_plugins = [(name, text) for name, text in _DEPRECATED.items() if spec.get(name) is not None]
-        return warnings + [f"spec.{_WARNED_NAMES.get(name, name)}: {text}" for name, text in removed_plugins]
+        removed_plugins = (VOLUMES[name] for name in _DEPRECATED if spec.get(name) is not None)
+        return warnings + [f"spec.{name}: {text}" for name, text in removed_plugins]
 
 
 def _validate_changes(new: Object, before: Object) -> field.Errors:
     pair = [{name: spec[name] for name in volumes.SOURCES if name in spec} for spec in (new, before)]
     pair[0] = _without_expansion(*pair)
     if pair[0] != pair[1]:
-        structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, pair[1], pair[0])
-        text = f"spec.persistentvolumesource is immutable after creation\n{structs}"
+        difference = gostructs.diff_structs(_VOLUME_SOURCE, pair[1], pair[0])
+        text = f"spec.persistentvolumesource is immutable after creation\n{difference}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if new.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", new.get("volumeMode"), named=True)
     affinity, node_affinity = new.get("nodeAffinity"), before.get("nodeAffinity")
     if node_affinity is not None and affinity != node_affinity and _rename_labels(node_affinity, affinity) != affinity:
-        yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
+        shown_affinity = gostructs.format_struct(_NODE_AFFINITY, affinity)
+        text = "field is immutable, except for updating from beta label to GA"
+        yield field.invalid("nodeAffinity", shown_affinity, text)
     if before.get("volumeAttributesClassName") is not None and new.get("volumeAttributesClassName") is None:
-        yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
+        yield field.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden")
 
 
 def _without_expansion(source: Object, source_before: Object) -> Object:
@@ -127,19 +120,16 @@ def _without_expansion(source: Object, source_before: Object) -> Object:
 
 def _rename_labels(old_affinity: Object, new_affinity: Object | None) -> Object:
     """Return the old node affinity, with deprecated label names renamed as in the new one."""
-    terms = [(old_affinity.get("required") or {}).get("nodeSelectorTerms") or []]
-    terms.append(((new_affinity or {}).get("required") or {}).get("nodeSelectorTerms") or [])
+    affinities = (old_affinity, new_affinity or {})
+    terms, new_terms = ((affinity.get("required") or {}).get("nodeSelectorTerms") or [] for affinity in affinities)
     terms_renamed = []
-    for position, term in enumerate(each(terms[0])):
-        new_expressions = (terms[1][position].get("matchExpressions") or []) if position < len(terms[1]) else []
+    for position, term in enumerate(each(terms)):
+        new_expressions = (new_terms[position].get("matchExpressions") or []) if position < len(new_terms) else []
         expressions = []
         for index, expression in enumerate(each(term.get("matchExpressions") or [])):
             key = new_expressions[index].get("key") if index < len(new_expressions) else None
-            expressions.append(
-                {**expression, "key": key}
-                if key and nodelabels.RENAMED.get(expression.get("key"), ("",))[0] == key
-                else expression
-            )
+            is_renamed = key and nodelabels.RENAMED.get(expression.get("key"), ("",))[0] == key
+            expressions.append({**expression, "key": key} if is_renamed else expression)
         terms_renamed.append({**term, "matchExpressions": expressions} if expressions else term)
     return {**old_affinity, "required": {**(old_affinity.get("required") or {}), "nodeSelectorTerms": terms_renamed}}
 

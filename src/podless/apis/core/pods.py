@@ -14,7 +14,7 @@ from podless.apis.podspec.statuses import validate_status_update
 from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
-from podless.apis.shared.typed import CLIENT_METADATA, DescribedStrategy, keep_parts
+from podless.apis.shared.typed import CLIENT_METADATA, DescribedStrategy, keep_parts, put_part
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names
@@ -166,9 +166,9 @@ class _Ephemeral(_SpecPart):
     """Strategy of the subresource ephemeralcontainers."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
-        ephemeral_containers = spec.get("ephemeralContainers")
-        remaining = {name: value for name, value in old.items() if name != "ephemeralContainers"}
-        return _in_order(remaining | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
+        changed = dict(old)
+        put_part(changed, "ephemeralContainers", spec.get("ephemeralContainers"))
+        return changed
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_ephemeral_update(obj, old)
@@ -181,12 +181,10 @@ class _Resize(_SpecPart):
         keys = ("containers", "initContainers")
         if any(len(spec.get(key) or ()) != len(old.get(key) or ()) for key in keys):
             return spec
-        resized = {key: _adopt_resources(spec.get(key) or [], old.get(key) or []) for key in keys if key in old}
-        if not has("InPlacePodLevelResourcesVerticalScaling"):
-            return _in_order(old | resized)
-        remaining = {name: value for name, value in old.items() if name != "resources"}
-        of_pod = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
-        return _in_order(remaining | resized | of_pod)
+        changed = old | {key: _adopt_resources(spec.get(key) or [], old[key] or []) for key in keys if key in old}
+        if has("InPlacePodLevelResourcesVerticalScaling"):
+            keep_parts(changed, spec, "resources")
+        return changed
 
     def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_resize(obj, old)
@@ -198,17 +196,10 @@ def _adopt_resources(new_containers: list[Object], before: list[Object]) -> list
         item.get("name") != old_item.get("name") for item, old_item in zip(each(new_containers), before, strict=True)
     ):
         return new_containers
-    adopted = []
-    for item, old_item in zip(each(new_containers), before, strict=True):
-        remaining = {name: value for name, value in old_item.items() if name not in ("resources", "resizePolicy")}
-        adopted.append(remaining | {name: item[name] for name in ("resources", "resizePolicy") if name in item})
+    adopted = [dict(container) for container in each(before)]
+    for container, item in zip(adopted, new_containers, strict=True):
+        keep_parts(container, item, "resources", "resizePolicy")
     return adopted
-
-
-def _in_order(spec: Object) -> Object:
-    struct = next(field.type for field in POD if field.name == "spec")
-    ranks: dict[str, int] = struct.field_ranks  # type: ignore[attr-defined]
-    return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
 
 
 STRATEGY = PodStrategy(POD)

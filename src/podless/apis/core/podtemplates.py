@@ -8,7 +8,8 @@ from podless.apis.podspec.template import validate_pod_template
 from podless.apis.podspec.warnings import warn_of_template
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
+from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
@@ -30,11 +31,8 @@ class PodTemplateStrategy(DescribedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         drop_disabled(obj["template"]["spec"], old["template"]["spec"])
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return validate_pod_template(obj["template"], "template")
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return validate_pod_template(obj["template"], "template", old["template"])
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        return validate_pod_template(obj["template"], "template", old["template"] if old is not None else None)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None and old["template"] == obj["template"]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from podless.apis.podspec.amounts import COMPUTE, COUNTED, HUGE_PAGES
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.codec.gotext import Named, Stringer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime import lazy
@@ -28,21 +29,9 @@ SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 _COUNT = "count/"
 _UNCOUNTED = ("events",)  # not counted, because they change too often
 
-_COMPUTE = frozenset(
-    {
-        "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
-        "limits.cpu", "limits.memory", "limits.ephemeral-storage",
-    }
-)  # fmt: skip
-_OBJECTS = frozenset(
-    {
-        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
-        "services", "services.loadbalancers", "services.nodeports",
-    }
-)  # fmt: skip
 # resources that every cluster knows, even if no such kind is served
-STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
-_OF_PODS = _COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
+STANDARD = COMPUTE | COUNTED | {"requests.storage"}
+_OF_PODS = COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
 # scope: the standard resources that it supports
 _SCOPES = {
     "BestEffort": frozenset({"pods"}),
@@ -55,9 +44,13 @@ _SCOPES = {
 }
 _BARE_SCOPES = frozenset(_SCOPES) - {"PriorityClass", "VolumeAttributesClass"}
 _OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
-_HUGE_PAGES = ("hugepages-", "requests.hugepages-")
+_HUGE_PAGES = (HUGE_PAGES, f"requests.{HUGE_PAGES}")
 _UNSUPPORTED = "unsupported scope"
 _SETS, _VALUELESS = ("In", "NotIn"), ("Exists", "DoesNotExist")
+_EXISTS_ONLY = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
 
 
 def counted_names(kind: Kind) -> tuple[str, ...]:
@@ -65,7 +58,7 @@ def counted_names(kind: Kind) -> tuple[str, ...]:
     if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
         return ()
     full = f"{_COUNT}{kind.resource}"
-    return (full, kind.plural) if not kind.group and kind.plural in _OBJECTS else (full,)
+    return (full, kind.plural) if not kind.group and kind.plural in COUNTED else (full,)
 
 
 def find_counted_kind(registry: Registry, name: str) -> Kind | None:
@@ -87,9 +80,8 @@ class QuotaStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        for field_name, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
-            for name in names:
-                quantity.round_quantities((obj.get(field_name) or {}).get(name))
+        for field_name, name in (("spec", "hard"), ("status", "hard"), ("status", "used")):
+            quantity.round_quantities((obj.get(field_name) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = {}
@@ -97,33 +89,29 @@ class QuotaStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["status"] = old.get("status") or {}
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        spec, status = obj["spec"], obj["status"]
-        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
-        errors += _check_amounts(status.get("hard"), "status.hard")
-        return [*errors, *_check_amounts(status.get("used"), "status.used")]
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj["spec"]
-        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
-        if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
-            errors.append(immutable_error("spec.scopes", spec.get("scopes")))
-        return errors
+        yield from _validate_amounts(spec.get("hard"), "spec.hard")
+        yield from _validate_scopes(spec)
+        if old is None:
+            yield from self.validate_status(version, obj, obj)
+        elif set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
+            yield immutable_error("spec.scopes", spec.get("scopes"))
 
-    def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:
         status = obj.get("status") or {}
-        return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
+        yield from _validate_amounts(status.get("hard"), "status.hard")
+        yield from _validate_amounts(status.get("used"), "status.used")
 
 
-def _check_amounts(amounts: dict[str, str] | None, path: str) -> field.Errors:
+def _validate_amounts(amounts: dict[str, str] | None, path: str) -> field.Errors:
     from podless.apis.podspec import resources
 
     for name, text in each(amounts or {}).items():
         item_path = f"{path}[{name}]"
-        errors = [*resources.resource_name(name, item_path)]
+        yield from resources.resource_name(name, item_path)
         if "/" not in name and not _is_standard(name):
-            errors.append(field.invalid(item_path, Stringer(name), "must be a standard resource for quota"))
-        yield from errors
+            yield field.invalid(item_path, Stringer(name), "must be a standard resource for quota")
         yield from resources.quantity_errors(name, text, item_path)
 
 
@@ -131,7 +119,7 @@ def _is_standard(name: str) -> bool:
     return name in STANDARD or name.startswith(_HUGE_PAGES)
 
 
-def _check_scopes(spec: Object) -> list[FieldError]:
+def _validate_scopes(spec: Object) -> list[FieldError]:
     scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
     selector = spec.get("scopeSelector") or {}
     match_expressions = selector.get("matchExpressions") or []
@@ -141,7 +129,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     }
     errors: list[FieldError] = []
     for scope in each(scopes):
-        errors += _check_scope(scope, unfit, "spec.scopes", scopes)
+        errors += _validate_scope(scope, unfit, "spec.scopes", scopes)
         if len(errors) > field.MAX:  # a Status has no more causes
             return errors
     errors += _validate_opposed_scopes(scopes, "spec.scopes", scopes)
@@ -153,12 +141,9 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         if scope not in _SCOPES:
             errors.append(field.invalid(f"{path}.scopeName", Named(scope), _UNSUPPORTED))
         else:
-            errors += _check_scope(scope, unfit, path, text)
+            errors += _validate_scope(scope, unfit, path, text)
         if scope in _BARE_SCOPES and operator != "Exists":
-            detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
-            detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
-            detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
-            errors.append(field.invalid(f"{path}.operator", Named(operator), detail))
+            errors.append(field.invalid(f"{path}.operator", Named(operator), _EXISTS_ONLY))
         if operator not in (*_SETS, *_VALUELESS):
             errors.append(field.invalid(f"{path}.operator", Named(operator), "not a valid selector operator"))
         elif operator in _SETS and not values:
@@ -178,7 +163,7 @@ def _count_unsupported(scope: str, hard: dict[str, str]) -> int:
     return sum(_is_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
-def _check_scope(scope: str, unfit: dict[str, int], path: str, shown_value: object) -> list[FieldError]:
+def _validate_scope(scope: str, unfit: dict[str, int], path: str, shown_value: object) -> list[FieldError]:
     """Return an error for each resource that does not support a scope. unfit: their number by scope."""
     if scope not in unfit:
         return [field.invalid(path, shown_value, _UNSUPPORTED)]

@@ -14,6 +14,16 @@ from podless.runtime.meter import charge, each
 
 Totals = dict[str, tuple[int, str]]  # amounts in billionths, each with the suffix of a quantity that it is written like
 HUGE_PAGES = "hugepages-"
+# the resources of Kubernetes: compute resources with their names in quotas, and objects that quotas count
+COMPUTE = frozenset(
+    f"{part}{name}" for part in ("", "limits.", "requests.") for name in ("cpu", "ephemeral-storage", "memory")
+)
+COUNTED = frozenset(
+    {
+        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+        "services", "services.loadbalancers", "services.nodeports",
+    }
+)  # fmt: skip
 _COMPUTE = ("cpu", "memory")
 _STEPS = 8  # steps to parse a quantity and to add it
 

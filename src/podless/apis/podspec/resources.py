@@ -16,16 +16,7 @@ from podless.runtime.meter import charge, each
 from podless.structs import gostructs
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
-_COUNTED = frozenset(
-    {
-        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
-        "services", "services.loadbalancers", "services.nodeports",
-    }
-)  # fmt: skip
-_COMPUTE = frozenset(
-    f"{part}{name}" for part in ("", "limits.", "requests.") for name in ("cpu", "ephemeral-storage", "memory")
-)
-_STANDARD = _COUNTED | _COMPUTE | {"requests.storage", "storage"}
+_STANDARD = amounts.COUNTED | amounts.COMPUTE | {"requests.storage", "storage"}
 _HUGE = amounts.HUGE_PAGES
 _OF_PODS = ("cpu", _HUGE, "memory")
 _REQUESTS = "requests."
@@ -101,7 +92,7 @@ def quantity_errors(name: str, text: str, path: str) -> field.Errors:
     """Validate the quantity of a resource."""
     if quantity.parse_nanos(text) < 0:
         yield field.invalid(path, text, NONNEGATIVE)
-    if (name in _COUNTED or is_extended(name)) and not quantity.is_whole(text):
+    if (name in amounts.COUNTED or is_extended(name)) and not quantity.is_whole(text):
         yield field.invalid(path, gostructs.format_quantity(text), "must be an integer")
 
 

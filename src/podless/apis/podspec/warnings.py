@@ -118,7 +118,7 @@ _ANNOTATIONS = {
     "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
 }
 # volume type: its name in warnings, and the text
-_VOLUMES = {
+VOLUMES = {
     "photonPersistentDisk": ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
     "gitRepo": ("gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
     "scaleIO": ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
@@ -207,7 +207,7 @@ def _warn_of_spread(spec: Object, path: str) -> Iterator[str]:
 
 def _warn_of_volumes(spec: Object, path: str) -> Iterator[str]:
     for index, volume in enumerate(each(spec.get("volumes") or ())):
-        for kind, (name_in_path, text) in _VOLUMES.items():
+        for kind, (name_in_path, text) in VOLUMES.items():
             if volume.get(kind) is not None:
                 yield f"{path}.volumes[{index}].{name_in_path}: {text}"
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
