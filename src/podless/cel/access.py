@@ -6,8 +6,8 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.errors import EvaluationError, NoSuchKey, no_overload
-from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint, are_equal
+from podless.cel.errors import EvaluationError, NoOverload, NoSuchKey
+from podless.cel.values import LISTS, Message, Optional, Uint, are_equal
 from podless.codec import gotext
 
 
@@ -18,7 +18,7 @@ def contains_item(item: Any, container: Any) -> bool:
         return any(are_equal(item, member) for member in charge_each(container))
     if kind is dict:
         return is_key(item) and item in container
-    raise no_overload()
+    raise NoOverload
 
 
 def is_key(key: Any) -> bool:
@@ -93,7 +93,7 @@ def has_field(value: Any, field: str, lenient: bool = False) -> bool:
         convert_index(field)
     if lenient:
         return False
-    raise no_overload()
+    raise NoOverload
 
 
 def get_optional_item(value: Any, key: Any, lenient: bool = False) -> Optional:
@@ -110,18 +110,13 @@ def get_optional_item(value: Any, key: Any, lenient: bool = False) -> Optional:
         return Optional(value[key]) if key in value else values.NONE
     if lenient:
         return values.NONE
-    raise no_overload()
-
-
-def type_of(value: Any) -> TypeValue:
-    """Return type(value)."""
-    return TypeValue(values.name_of(value))
+    raise NoOverload
 
 
 def require_bool(value: Any) -> bool:
     """Return a condition, which must be a bool."""
     if value.__class__ is not bool:
-        raise no_overload()
+        raise NoOverload
     return bool(value)
 
 
@@ -152,4 +147,4 @@ def iterate_items(value: Any, with_keys: bool = False) -> Any:
         return enumerate(value) if with_keys else value
     if kind is dict:
         return value.items() if with_keys else value
-    raise no_overload()
+    raise NoOverload

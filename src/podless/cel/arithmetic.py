@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel.bounds import charge_each, check_list_size, check_size
-from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -158,7 +158,7 @@ def _make_operator(table: Pairs) -> Callable[[Any, Any], Any]:
     def apply_operation(left: Any, right: Any) -> Any:
         operation = table.get((left.__class__, right.__class__))
         if operation is None:
-            raise no_overload()
+            raise NoOverload
         return operation(left, right)
 
     return apply_operation
@@ -174,4 +174,4 @@ def negate_value(value: Any) -> Any:
         return check_int(-value)
     if value.__class__ is float:
         return -value
-    raise no_overload()
+    raise NoOverload

@@ -96,41 +96,29 @@ def _convert_int_or_string(decl: Decl, value: Any) -> Any:
     raise EvaluationError("invalid data, expected XIntOrString value to be either a string or integer")
 
 
-def _convert_bytes(decl: Decl, value: Any) -> bytes:
-    text = _convert_text(decl, value)
-    try:
-        return gobase64.decode_base64(text, url=True)  # the only alphabet that kube-apiserver accepts
-    except ValueError as error:
-        raise EvaluationError(f"Invalid byte formatted string {text}: {error}") from None
+def _make_text_conversion(label: str, parse: Callable[[str], Any]) -> Callable[[Decl, Any], Any]:
+    """Return the conversion of texts. label: for errors. parse: raises ValueError."""
+
+    def convert_text(decl: Decl, value: Any) -> Any:
+        text = _convert_text(decl, value)
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise EvaluationError(f"Invalid {label} {text}: {error}") from None
+
+    return convert_text
 
 
-def _convert_duration(decl: Decl, value: Any) -> Duration:
-    text = _convert_text(decl, value)
-    try:
-        return Duration(gotime.parse_span(text))
-    except ValueError as error:
-        raise EvaluationError(f"Invalid duration {text}: {error}") from None
-
-
-def _convert_date(decl: Decl, value: Any) -> Timestamp:
-    text = _convert_text(decl, value)
+def _parse_date(text: str) -> Timestamp:
     timestamp = gotimes.parse_timestamp(f"{text}T00:00:00Z")
     if timestamp is None:
-        reason = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
-        raise EvaluationError(f"Invalid date formatted string {text}: {reason}")
+        raise ValueError(f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"')
     return timestamp
 
 
-def _convert_date_time(decl: Decl, value: Any) -> Timestamp:
+def _parse_date_time(text: str) -> Timestamp:
     """Return a time in RFC 3339, or without a zone, the last layout that kube-apiserver tries."""
-    text = _convert_text(decl, value)
-    timestamp = gotimes.parse_timestamp(text)
-    if timestamp is not None:
-        return timestamp
-    try:
-        return Timestamp(*gotime.parse_instant(text, gotime.LOCAL))
-    except ValueError as error:
-        raise EvaluationError(f"Invalid date-time formatted string {text}: {error}") from None
+    return gotimes.parse_timestamp(text) or Timestamp(*gotime.parse_instant(text, gotime.LOCAL))
 
 
 _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
@@ -142,10 +130,11 @@ _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
     "bool": _make_scalar_conversion("bool", bool),
     "string": _convert_text,
     "dyn": _convert_int_or_string,
-    "bytes": _convert_bytes,
-    "duration": _convert_duration,
-    "date": _convert_date,
-    "date-time": _convert_date_time,
+    # the only alphabet that kube-apiserver accepts
+    "bytes": _make_text_conversion("byte formatted string", lambda text: gobase64.decode_base64(text, url=True)),
+    "duration": _make_text_conversion("duration", lambda text: Duration(gotime.parse_span(text))),
+    "date": _make_text_conversion("date formatted string", _parse_date),
+    "date-time": _make_text_conversion("date-time formatted string", _parse_date_time),
 }
 
 

@@ -7,24 +7,12 @@ from typing import Any
 
 from podless.cel import types, values
 from podless.cel.decls import Overload
-from podless.cel.errors import EvaluationError, NoOverload, no_overload
+from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.types import Type
 
 # kind of a declared type: names of the types that its values have
-_KINDS = {
-    "bool": "bool",
-    "bytes": "bytes",
-    "double": "double",
-    "int": "int",
-    "string": "string",
-    "uint": "uint",
-    "null": "null_type",
-    "duration": "google.protobuf.Duration",
-    "timestamp": "google.protobuf.Timestamp",
-    "type": "type",
-    "list": "list",
-    "map": "map",
-}
+_KINDS = {kind: kind for kind in ("bool", "bytes", "double", "int", "string", "uint", "type", "list", "map")}
+_KINDS |= types.RUNTIME_NAMES
 
 
 def fits_type(value: Any, type_: Type) -> bool:
@@ -72,8 +60,8 @@ def _make_overload_error(function: str, args: tuple[Any, ...]) -> EvaluationErro
     if first_types is not None and names[0] not in first_types:
         return NoOverload(f"no such overload: {function}")
     if first_types is not None or function in _UNNAMED_FUNCTIONS:
-        return no_overload()
-    return no_overload(function, *names)
+        return NoOverload()
+    return NoOverload(f"no such overload: {function}({', '.join(names)})")
 
 
 def _erase_params(kind: Type) -> Type:
@@ -96,7 +84,7 @@ def guard_overloads(function: str, overloads: list[Overload], is_nameless: bool 
         for arg_types, run in candidates:
             if run is not None and all(map(fits_type, args, arg_types)):
                 return run(*args)
-        raise no_overload() if is_nameless else _make_overload_error(function, args)
+        raise NoOverload() if is_nameless else _make_overload_error(function, args)
 
     call_matching.__name__ = function
     return call_matching

@@ -104,10 +104,6 @@ class Panic(Halted):
 class CostExceeded(Halted):
     """An evaluation exceeded its cost limit."""
 
-    def __init__(self, message: str = "operation cancelled: actual cost limit exceeded") -> None:
-        super().__init__(message)
-
-
-def no_overload(name: str = "", *types: str) -> NoOverload:
-    """Return the error of a call with arguments of these types. Without arguments, it names neither, as cel-go does."""
-    return NoOverload(f"no such overload: {name}({', '.join(types)})") if name else NoOverload()
+    def __init__(self, cost: int = 0) -> None:
+        super().__init__("operation cancelled: actual cost limit exceeded")
+        self.cost = cost

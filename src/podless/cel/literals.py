@@ -11,7 +11,8 @@ from podless.cel.values import Uint
 from podless.runtime.lazy import compile_late
 
 _MAX_DIGITS = 1000
-_PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+# letter after a backslash: the character
+ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPE = compile_late(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
 
 
@@ -87,7 +88,7 @@ def _read_code_point(match: re.Match[str]) -> int | None:
 def _decode_character(match: re.Match[str]) -> str:
     code = _read_code_point(match)
     if code is None:
-        return _PLAIN.get(match[6], match[6])
+        return ESCAPES.get(match[6], match[6])
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
         raise ValueError("invalid unicode code point")
     return chr(code)
@@ -97,7 +98,7 @@ def _decode_octet(match: re.Match[str]) -> bytes:
     if match[3] or match[4]:
         raise ValueError("unable to unescape string")
     code = _read_code_point(match)
-    return _PLAIN.get(match[6], match[6]).encode() if code is None else bytes((code,))
+    return ESCAPES.get(match[6], match[6]).encode() if code is None else bytes((code,))
 
 
 READERS: dict[str, Callable[[str], tuple[Any, Type]]] = {

@@ -57,13 +57,13 @@ class Program:
         try:
             result = fast(*values, limit)
         except CostExceeded:
-            raise cost_exceeded(limit + 1) from None
+            raise CostExceeded(limit + 1) from None
         except Timeout:
             raise
         except Exception:
             return self.run_exact(*values, limit=limit)
         if result[1] > limit:
-            raise cost_exceeded(result[1])
+            raise CostExceeded(result[1])
         return result
 
     def run_exact(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
@@ -78,11 +78,11 @@ class Program:
         except RecursionError:
             raise EvaluationError("the value nests too deep") from None
         except MemoryError:
-            raise cost_exceeded(limit + 1) from None
+            raise CostExceeded(limit + 1) from None
         except Exception:
             raise NoOverload from None
         if result[1] > limit:
-            raise cost_exceeded(result[1])
+            raise CostExceeded(result[1])
         return result
 
     def _generate_function(self, exact: bool) -> _Run:
@@ -117,13 +117,6 @@ class Program:
     def check_constants(self) -> None:
         """Raise ProgramError for a constant that no evaluation can use."""
         validate.check_constants(self._tree, self._declarations)
-
-
-def cost_exceeded(spent: int) -> CostExceeded:
-    """Return the error of an evaluation that exceeded its cost limit."""
-    error = CostExceeded()
-    error.cost = spent
-    return error
 
 
 def compile(

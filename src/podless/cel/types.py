@@ -38,6 +38,8 @@ DURATION = Type("duration", "duration")
 TIMESTAMP = Type("timestamp", "timestamp")
 TYPE = Type("type", "type")
 
+# kind: name of the values' type, as type() returns it, if it differs from the kind
+RUNTIME_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 PARAM_A = Type("param", "A")
 PARAM_B = Type("param", "B")
 

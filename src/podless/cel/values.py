@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from podless.cel.bounds import afford_work, charge_each
-from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.errors import EvaluationError, NoOverload
 from podless.runtime.meter import charge
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
@@ -225,13 +225,13 @@ def compare_values(left: Any, right: Any) -> int:
     kind, its = left.__class__, right.__class__
     if kind in NUMBERS:
         if its not in NUMBERS:
-            raise no_overload()
+            raise NoOverload
         if left != left or right != right:
             raise EvaluationError("NaN values cannot be ordered")
         if (kind is float) is not (its is float):
             left, right = float(left), float(right)
     elif kind is not its or kind not in _ORDERED:
-        raise no_overload()
+        raise NoOverload
     return int(left > right) - int(left < right)
 
 

@@ -234,9 +234,6 @@ def _read_attribute_docs(cls: type) -> dict[str, str]:
     return result
 
 
-# types
-
-
 def _describe_type(hint: Any, path: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a type. Raises Inexpressible."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

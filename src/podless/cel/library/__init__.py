@@ -31,21 +31,8 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import NEWEST, Release
 
 _RULES = (
-    operators,
-    standard,
-    time,
-    optionals,
-    strings,
-    formatting,
-    regex,
-    lists,
-    sets,
-    urls,
-    network,
-    quantity,
-    semver,
-    formats,
-    authz,
+    *(operators, standard, time, optionals, strings, formatting, regex, lists),
+    *(sets, urls, network, quantity, semver, formats, authz),
 )
 
 

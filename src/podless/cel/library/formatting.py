@@ -17,7 +17,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.library.standard import to_string
 from podless.cel.sizes import traversal_cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
-from podless.cel.types import Type
+from podless.cel.types import RUNTIME_NAMES, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
@@ -50,7 +50,6 @@ ACCEPTED_TYPES = {
         "o": "int uint",
     }.items()
 }
-_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 _SPECIAL_DOUBLES = ("NaN", "Infinity", "-Infinity")
 _UNEXPECTED_END = "unexpected end of string"
 
@@ -170,8 +169,7 @@ class Clauses:
 
 
 def _name_type(kind: Type) -> str:
-    """Return the name of the values of a type."""
-    return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
+    return kind.name if kind.kind in ("struct", "opaque") else RUNTIME_NAMES.get(kind.kind, kind.kind)
 
 
 def make_clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:

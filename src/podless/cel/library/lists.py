@@ -169,23 +169,21 @@ def _estimate_flatten(site: CallSite) -> Estimate:
     return _estimate_list(float(MAX_COST if depth is None else depth), site.get_size(0))
 
 
-def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:
+def _make_comparison_cost(index: int) -> Cost:
+    """Return the cost of comparing all items of an argument with each other."""
+
     def estimate_call(site: CallSite) -> Estimate:
         kind = site.get_type(index)
         texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
         size = site.get_size(index)
         return _estimate_list(2.0 + PER_CHARACTER * texts, size.multiply(size))
 
-    return estimate_call
-
-
-def _make_comparison_count(index: int) -> Callable[..., int]:
     def count_cost(*args: Any) -> int:
         items = args[index]
         texts = bool(items) and items[0].__class__ in (str, bytes)
         return _count_new_list(2.0 + PER_CHARACTER * texts, len(items) ** 2)
 
-    return count_cost
+    return Cost(estimate_call, count_cost)
 
 
 def _estimate_distinct(site: CallSite) -> Estimate:
@@ -202,9 +200,8 @@ _FLATTEN = Cost(
 )
 
 
-_SORT = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
-_SORT_BY = Cost(_make_comparison_estimate(1), _make_comparison_count(1))
-_DISTINCT = Cost(_estimate_distinct, _make_comparison_count(0))
+_SORT, _SORT_BY = _make_comparison_cost(0), _make_comparison_cost(1)
+_DISTINCT = _SORT._replace(estimate=_estimate_distinct)
 _THIRD = "CELListsV3"  # functions of version 3
 _ALL = "int uint double bool duration timestamp string bytes"  # types with an order
 LIBRARY = Library(

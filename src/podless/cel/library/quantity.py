@@ -8,7 +8,7 @@ import sys
 
 from podless.cel import values
 from podless.cel.decls import Library, declare, parse_type, succeeds
-from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import UNIT, traversal_cost
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
@@ -44,7 +44,7 @@ class QuantityValue:
         if not isinstance(other, QuantityValue):
             return False
         if other.sum:
-            raise no_overload()
+            raise NoOverload
         return compare_quantities(self, other) == 0
 
     def __lt__(self, other: QuantityValue) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.cel import access, arithmetic, gotimes, patterns
+from podless.cel import arithmetic, gotimes, patterns
 from podless.cel.decls import Library, declare, declare_each, parse_type
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, CallSite, Cost, Estimate, Range, count_traversal, search_cost
@@ -23,6 +23,7 @@ from podless.cel.values import (
     TypeValue,
     Uint,
     make_conversion_error,
+    name_of,
 )
 from podless.codec import gotext, gotime
 from podless.runtime.lazy import compile_late
@@ -214,7 +215,7 @@ LIBRARY = Library(
         declare("<string>.endsWith(string) -> bool", "ends_with_string", str.endswith, _AFFIX),
         declare("matches(string, string) -> bool", "matches", patterns.has_match),
         declare("<string>.matches(string) -> bool", "matches_string", patterns.has_match, search_cost(sized=False)),
-        declare("type(A) -> type(A)", "type", access.type_of),
+        declare("type(A) -> type(A)", "type", lambda value: TypeValue(name_of(value))),
         declare("dyn(A) -> dyn", "to_dyn", lambda a: a),
         *declare_each("int double duration string timestamp uint", "int({0}) -> int", "{1}_to_int64", to_int),
         *declare_each("uint double int string", "uint({0}) -> uint", "{1}_to_uint64", to_uint),

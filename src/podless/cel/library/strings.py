@@ -8,6 +8,7 @@ from typing import Any
 from podless.cel import access, bounds
 from podless.cel.decls import Library, declare
 from podless.cel.errors import EvaluationError
+from podless.cel.literals import ESCAPES
 from podless.cel.sizes import (
     MAX_COST,
     PER_CHARACTER,
@@ -26,19 +27,7 @@ from podless.runtime.release import has
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _LOWER = {code: code + 32 for code in range(65, 91)}
 _UPPER = {code: code - 32 for code in range(97, 123)}
-_QUOTED = str.maketrans(
-    {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-        "\\": "\\\\",
-        '"': '\\"',
-    }
-)
+_QUOTED = str.maketrans({char: f"\\{letter}" for letter, char in ESCAPES.items()} | {"\\": "\\\\", '"': '\\"'})
 
 
 def char_at(text: str, index: int) -> str:

@@ -152,14 +152,6 @@ def _get_declarable_type(kind: Type) -> Type:
     return replace(kind, params=tuple(map(_get_declarable_type, kind.params))) if kind.params else kind
 
 
-_RUNTIME_NAMES = {
-    "any": "google.protobuf.Any",
-    "null": "null_type",
-    "duration": "google.protobuf.Duration",
-    "timestamp": "google.protobuf.Timestamp",
-}
-
-
 def _make_type_error(types: tuple[Type, ...], actual: Type) -> str:
     names = " ".join(map(format_runtime_type, types))
     text = f"must evaluate to {names}" if len(types) == 1 else f"must evaluate to one of [{names}]"
@@ -168,7 +160,7 @@ def _make_type_error(types: tuple[Type, ...], actual: Type) -> str:
 
 def format_runtime_type(kind: Type) -> str:
     """Return the name of a type's runtime form, for error texts."""
-    name = _RUNTIME_NAMES.get(kind.name, kind.name)
+    name = "google.protobuf.Any" if kind.name == "any" else types.RUNTIME_NAMES.get(kind.name, kind.name)
     return f"{name}({', '.join(map(format_runtime_type, kind.params))})" if kind.params else name
 
 

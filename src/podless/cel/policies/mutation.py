@@ -93,10 +93,8 @@ def _find_misplaced(value: Any, path: str) -> list[str]:
     return results
 
 
-# the value of a patch operation: google.protobuf.Value
-
-
 def _patch_value(value: Any) -> Any:
+    """Return the value of a patch operation, a google.protobuf.Value, as JSON."""
     if value is None or value.__class__ in (bool, str):
         return value
     if isinstance(value, Message):
@@ -166,9 +164,6 @@ def _object_value(value: Any) -> Any:
             return base64.b64encode(value.value).decode()
         raise EvaluationError(f"proto: invalid type: {value.kind}")
     return _convert_double(float(value)) if value.__class__ in (int, float) else value
-
-
-# apply configurations: the Go values of CEL values
 
 
 def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:

@@ -80,16 +80,6 @@ class ValidationRule:
     message_error: str = ""
 
     @property
-    def cost(self) -> int:
-        """The estimated maximum cost of one evaluation."""
-        return self.program.estimate().high if self.program is not None else 0
-
-    @property
-    def message_cost(self) -> int:
-        """The estimated maximum cost of the messageExpression."""
-        return self.message.estimate().high if self.message is not None else 0
-
-    @property
     def has_optional_old(self) -> bool:
         """Whether oldSelf is an optional."""
         return bool(self.spec.get("optionalOldSelf"))

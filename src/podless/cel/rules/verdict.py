@@ -167,5 +167,6 @@ _compute_cached: Callable[[_VerdictKey], NodeVerdict] = lru_cache(maxsize=_CACHE
 
 
 def _judge_rule(rule: ValidationRule) -> RuleVerdict:
-    message = rule.message_cost if rule.message is not None else None
-    return RuleVerdict(rule.cost, rule.error, rule.uses_old_self, message, rule.message_error)
+    cost = rule.program.estimate().high if rule.program is not None else 0
+    message_cost = rule.message.estimate().high if rule.message is not None else None
+    return RuleVerdict(cost, rule.error, rule.uses_old_self, message_cost, rule.message_error)
