@@ -30,47 +30,39 @@ def drop_gated(struct: Struct | None, obj: dict[str, Any], old: dict[str, Any] |
 
 def _find_gated(kind: GoType, value: Any) -> Iterator[tuple[dict[str, Any], Field]]:
     """Yield the fields of gates that are off, each with the object that contains it."""
-    if isinstance(kind, Union):
-        kind = kind.forms.get(value.__class__) or kind
-    if isinstance(kind, Struct):
-        if isinstance(value, dict) and kind.off_gates:
-            for field in kind.fields:
-                if field.name in value and field.gate:
-                    yield value, field
-                elif field.name in value and field.type.nested:
-                    yield from _find_gated(field.type, value[field.name])
-    elif isinstance(kind, ListOf) and isinstance(value, list):
-        for item in each(value) if kind.nested else ():
-            yield from _find_gated(kind.item, item)
-    elif isinstance(kind, MapOf) and isinstance(value, dict):
-        for item in each(value).values() if kind.nested else ():
-            yield from _find_gated(kind.item, item)
+    for struct, holder in _find_structs(kind, value):
+        for field in struct.fields if struct.off_gates else ():
+            if field.name in holder and field.gate:
+                yield holder, field
+            elif field.name in holder and field.type.nested:
+                yield from _find_gated(field.type, holder[field.name])
 
 
-def find_dates(type: GoType, value: Any) -> Iterator[Dates]:
+def find_dates(kind: GoType, value: Any) -> Iterator[Dates]:
     """Yield the conditions of dated fields in a value, once for each occurrence, except fields of no release.
 
     A .fields file (structs/structfiles.py) states them with the options since, until and gate.
     """
-    if isinstance(type, Union):
-        type = type.forms.get(value.__class__) or type
-    if isinstance(type, Struct):
-        if isinstance(value, dict):
-            yield from _find_in(type, value)
-    elif isinstance(type, ListOf) and isinstance(value, list):
-        for item in value if type.nested else ():
-            yield from find_dates(type.item, item)
-    elif isinstance(type, MapOf) and isinstance(value, dict):
-        for item in value.values() if type.nested else ():
-            yield from find_dates(type.item, item)
+    for struct, holder in _find_structs(kind, value):
+        dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}
+        for name in dated.keys() & holder.keys():
+            yield dated[name]
+        for field in struct.declared_fields:
+            if field.inline:
+                yield from find_dates(field.type, holder)
+            elif field.type.nested and field.name in holder:
+                yield from find_dates(field.type, holder[field.name])
 
 
-def _find_in(struct: Struct, value: dict[str, Any]) -> Iterator[Dates]:
-    dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}
-    for name in dated.keys() & value.keys():
-        yield dated[name]
-    for field in struct.declared_fields:
-        if field.inline:
-            yield from find_dates(field.type, value)
-        elif field.type.nested and field.name in value:
-            yield from find_dates(field.type, value[field.name])
+def _find_structs(kind: GoType, value: Any) -> Iterator[tuple[Struct, dict[str, Any]]]:
+    """Yield the objects of structs in a value, each with its struct, without those in the fields of these."""
+    if isinstance(kind, Union):
+        kind = kind.forms.get(value.__class__) or kind
+    if isinstance(kind, Struct) and isinstance(value, dict):
+        yield kind, value
+    elif isinstance(kind, ListOf) and isinstance(value, list):
+        for item in each(value) if kind.nested else ():
+            yield from _find_structs(kind.item, item)
+    elif isinstance(kind, MapOf) and isinstance(value, dict):
+        for item in each(value).values() if kind.nested else ():
+            yield from _find_structs(kind.item, item)

@@ -1,6 +1,6 @@
 """Built-in objects in the form of Go's internal structs, which a real server's errors show: {"Type":"Recreate"}.
 
-Such a struct has every field of the release, with its Go name, in Go's order (structs/gonames.py).
+Such a struct has every field of the release, with its Go name, in Go's order (structs/gosyntax.py).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from podless.structs.structfiles import in_release, load_struct
 from podless.structs.structs import Field, Struct
 
 if TYPE_CHECKING:
-    from podless.structs import gonames, gosyntax
+    from podless.structs import gosyntax
 else:  # for errors only
-    gonames, gosyntax = lazy.LateModule("podless.structs.gonames"), lazy.LateModule("podless.structs.gosyntax")
+    gosyntax = lazy.LateModule("podless.structs.gosyntax")
 
 _META = "meta/v1"  # Go uses the API's names for these structs
 _OBJECT_META = load_struct(_META, "ObjectMeta")
@@ -88,12 +88,11 @@ def _format_lines(struct: Struct, value: Object) -> list[str]:
 
 def _diff_block(old_lines: list[str], new_lines: list[str]) -> str:
     """Return a diff of long documents, which only omits their common start and end."""
-    first = next(
-        (index for index, pair in enumerate(zip(each(old_lines), new_lines, strict=False)) if pair[0] != pair[1]), None
-    )
-    first = min(len(old_lines), len(new_lines)) if first is None else first
+    shortest = min(len(old_lines), len(new_lines))
+    pairs = enumerate(zip(each(old_lines), new_lines, strict=False))
+    first = next((index for index, (old, new) in pairs if old != new), shortest)
     last = 0
-    while last < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - last] == new_lines[-1 - last]:
+    while last < shortest - first and old_lines[-1 - last] == new_lines[-1 - last]:
         last += 1
     start, skipped = max(0, first - 3), max(0, last - 3)
     removed, added = old_lines[first : len(old_lines) - last], new_lines[first : len(new_lines) - last]
@@ -111,12 +110,12 @@ def _diff_block(old_lines: list[str], new_lines: list[str]) -> str:
 def _read_struct(struct: Struct, value: Object) -> Any:
     if struct.home == _META:
         return value
-    plan: list[tuple[str, str, Field]] = struct.derive_value("gostruct", lambda: gonames.order_fields(struct))
+    plan: list[tuple[str, str, Field]] = struct.derive_value("gostruct", lambda: gosyntax.order_fields(struct))
     result: Object = {}
     if struct.name == "PodSecurityContext":
-        moved = gonames.MOVED.items()
-        result = {gonames.name_field(struct.name, name): value.get(name, empty) for name, empty in moved}
-    value = gonames.move_fields(struct, value)
+        moved = gosyntax.MOVED.items()
+        result = {gosyntax.name_field(struct.name, name): value.get(name, empty) for name, empty in moved}
+    value = gosyntax.move_fields(struct, value)
     for name, json_name, field in plan:
         if name == "metadata":
             metadata = structs.arrange_fields(_OBJECT_META, value.get(name, {}))
@@ -124,7 +123,7 @@ def _read_struct(struct: Struct, value: Object) -> Any:
             continue
         item = value.get(name)
         result[json_name] = _zero_value(struct, field) if item is None else _read_item(field.type, item)
-        if added := gonames.ADDED.get((struct.name, name)):
+        if added := gosyntax.ADDED.get((struct.name, name)):
             result[added[0]] = added[1]
     return result
 
@@ -141,14 +140,8 @@ def _read_item(kind: GoType, item: Any) -> Any:
 
 def _zero_value(struct: Struct, field: Field) -> Any:
     """Return the zero value of a field."""
-    if gonames.is_pointer(struct, field):
+    if gosyntax.is_pointer(struct, field):
         return None
     if isinstance(field.type, Struct):
         return _read_struct(field.type, {})
-    if isinstance(field.type, gotypes.String):
-        return ""
-    if isinstance(field.type, gotypes.Bool):
-        return False
-    if isinstance(field.type, gotypes.Int | gotypes.Float | gotypes.IntOrString):
-        return 0
-    return "0" if isinstance(field.type, gotypes.Quantity) else None
+    return field.type.make_zero()

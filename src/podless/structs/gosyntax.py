@@ -1,26 +1,45 @@
-"""Built-in objects in Go's syntax (%#v), as errors of older releases show them.
+"""Go's internal structs, in which a real server keeps built-in objects: names and order of fields, and their syntax.
 
-Only the first level of pointers follows from the object: deeper pointers are printed as meaningless addresses. Source:
-fmt of Go, and the recorded answers of older kube-apiservers.
+Most names and orders follow from the structs of the API; gonames.txt lists the exceptions. Errors of older releases
+show objects in Go's syntax (%#v). Only the first level of pointers follows from the object: deeper pointers are printed
+as meaningless addresses. Source: Kubernetes' pkg/apis, fmt of Go, and the recorded answers of older kube-apiservers.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from pathlib import Path as FilePath
 from typing import Any
 
 from podless.codec import gotext, quantity
+from podless.runtime.datafiles import read_blocks
 from podless.runtime.jsonobject import Object
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
-from podless.structs import gonames, gotypes
+from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
 Path = tuple[str | int, ...]
 
+_TABLES = read_blocks(FilePath(__file__).with_name("gonames.txt"))
+_NAMES: Mapping[str, str] = dict(_TABLES["names"])
+# the order of fields, if it differs from that of the API
+_ORDERS: dict[str, list[str]] = {}
+for _name, _words in _TABLES["orders"]:
+    _ORDERS[_name] = [field for word in _words.split() for field in _ORDERS.get(word, (word,))]
+# fields that only the Go struct has: (struct, field before it) -> (name, zero value in JSON, zero value in Go's syntax)
+ADDED = {
+    ("DaemonSetSpec", "minReadySeconds"): ("TemplateGeneration", 0, "0"),
+    ("DeploymentSpec", "paused"): ("RollbackTo", None, "(*apps.RollbackConfig)(nil)"),
+}
+# fields that are pointers in the API, but not in the internal struct
+_VALUES = frozenset(row[0] for row in _TABLES["values"])
+# fields of PodSpec in the API, which the internal struct has in its security context
+_HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
+MOVED = {"hostNetwork": False, "hostPID": False, "hostIPC": False, "shareProcessNamespace": None, "hostUsers": None}
 # port fields that may be names, which errors show as strings
 _PORTS = frozenset({"port", "targetPort"})
 # maps of quantities that are shown as stored
@@ -31,14 +50,54 @@ _MONTHS = "January February March April May June July August September October N
 _AMOUNT = compile_late(r"\+?(-?)([0-9]*+)(?:\.([0-9]*+))?((?:[KMGTPE]i|[eE][-+]?[0-9]{1,4}|[numkMGTPE])?)")
 
 
+def name_field(struct: str, name: str) -> str:
+    """Return the Go name of a field, by its name in JSON."""
+    return _NAMES.get(f"{struct}.{name}") or _NAMES.get(name) or name[0].upper() + name[1:]
+
+
+def order_fields(struct: Struct) -> list[tuple[str, str, Field]]:
+    """Return (JSON name, Go name, field) for all fields in Go's order; inline structs are replaced by their fields."""
+    fields = {field.name: field for field in struct.fields}
+    order = _ORDERS.get(struct.name) or list(fields)
+    return [(name, name_field(struct.name, name), fields[name]) for name in order if name in fields]
+
+
+def order_parts(struct: Struct) -> list[tuple[str, Field]]:
+    """Return (Go name, field) for all fields in Go's order; an inline struct is one of them."""
+    order = {name: index for index, name in enumerate(_ORDERS.get(struct.name, ()))}
+    entries: list[tuple[int, str, Field]] = []
+    for index, field in enumerate(struct.declared_fields):
+        if field.inline and isinstance(field.type, Struct):
+            first = min((order[member.name] for member in field.type.fields if member.name in order), default=index)
+            entries.append((first, field.type.name, field))
+        elif not order or field.name in order:
+            name = "ObjectMeta" if field.name == "metadata" else name_field(struct.name, field.name)
+            entries.append((order.get(field.name, index), name, field))
+    entries.sort(key=lambda entry: entry[0])
+    return [(name, field) for _, name, field in entries]
+
+
+def is_pointer(struct: Struct, field: Field) -> bool:
+    """Return whether a field is a pointer in Go's internal struct, as most pointers of the API are."""
+    return field.pointer and f"{struct.name}.{field.name}" not in _VALUES
+
+
+def move_fields(struct: Struct, value: Object) -> Object:
+    """Return the value of a struct with its fields at their places in Go's internal struct."""
+    if struct.name != "PodSpec":
+        return value
+    moved: dict[str, Any] = {name: value[name] for name in _HOST_FIELDS if name in value}
+    return {**value, "securityContext": {**(value.get("securityContext") or {}), **moved}}
+
+
 def write_struct(struct: Struct, value: Object) -> str:
     """Return a struct: core.Taint{Key:"a", Value:"", Effect:"NoSchedule", TimeAdded:<nil>}."""
     charge(len(value) + 1)
-    value = gonames.move_fields(struct, value)
+    value = move_fields(struct, value)
     members = []
-    for name, field in struct.derive_value("goparts", lambda: gonames.order_parts(struct)):
+    for name, field in struct.derive_value("goparts", lambda: order_parts(struct)):
         members.append(f"{name}:{_write_field(struct, field, value)}")
-        if added := gonames.ADDED.get((struct.name, field.name)):
+        if added := ADDED.get((struct.name, field.name)):
             members.append(f"{added[0]}:{added[2]}")
     return f"{_write_type(struct)}{{{', '.join(members)}}}"
 
@@ -123,7 +182,7 @@ def _write_field(struct: Struct, field: Field, value: Object) -> str:
     if isinstance(kind, gotypes.Time):
         blank = _NO_TIME if (struct.name, field.name) == ("ObjectMeta", "creationTimestamp") else "<nil>"
         return blank if item is None else _write_time(item)
-    if gonames.is_pointer(struct, field):
+    if is_pointer(struct, field):
         return f"(*{_write_type(kind, package)})({'nil' if item is None else _ADDRESS})"
     return _write_value(kind, item, package)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.runtime.meter import charge
-from podless.structs.gonames import name_field
+from podless.structs.gosyntax import name_field
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.protobuf_forms import find_scalar
 from podless.structs.structs import Field, Struct

@@ -9,6 +9,7 @@ case-sensitive.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import is_
 from typing import Any
 
 from podless.runtime.dataclass import dataclass
@@ -275,7 +276,7 @@ def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
             if len(value) > MAX_UNCHARGED:
                 charge(len(value))
             new = [arrange_fields(child.item, element) for element in value]
-            new = value if all(map(_is_same, new, value)) else new
+            new = value if all(map(is_, new, value)) else new
         if new is not value:
             changed = {} if changed is None else changed
             changed[name] = new
@@ -326,10 +327,6 @@ def _structs_within(kind: GoType) -> Iterator[Struct]:
     elif isinstance(kind, Union):
         for form in filter(None, kind.forms.values()):
             yield from _structs_within(form)
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    return left is right
 
 
 def _list_struct_fields(struct: Struct) -> list[tuple[str, Any]]:
