@@ -29,6 +29,7 @@ _LINES = 40  # maximum number of requests and events in a report
 _STORIES = 5  # maximum objects whose changes a report shows
 _EARLIER = 0.1  # seconds by which the clocks of pytest and server can differ
 _BEGUN = pytest.StashKey[float]()
+_SERVERS = {"podless", "podless_fresh", "podless_namespace"}  # fixtures with a server
 _numbers = itertools.count(1)
 
 
@@ -238,9 +239,6 @@ def _podless_environment(request: pytest.FixtureRequest) -> Iterator[None]:
         for name in server.faults.objects.keys() - before[1].keys():
             with contextlib.suppress(Refused):  # it was removed meanwhile
                 server.delete("faults", name)
-
-
-_SERVERS = {"podless", "podless_fresh", "podless_namespace"}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -28,7 +28,19 @@ from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
 
-# the graph of owners and dependents
+ORPHAN = "orphan"
+_SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
+_SCAN = "scan"
+_CHANGES = "changes"  # the key in the queue that stands for changes to be followed
+_FOREIGN_SLASHES = 2  # slashes in a key that belongs to no resource
+_SCAN_PAGE = 200  # objects per page of the scan
+_POLL_DELAY = 0.02  # seconds between two checks whether requests wait for the store
+_CACHED_ABSENT = 10_000  # cached uids of owners that do not exist
+_INLINE_SECONDS = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
+_SEARCHED_BYTES = 1 << 15  # bytes that are searched in a few microseconds
+_REFERENCES, _DELETION = b'"ownerReferences":', b'"deletionTimestamp":'
+_OWNER_STEPS = 4  # of a look for an owner, which takes 4 us
+_INLINE_REFERENCES = 64  # owners and dependents of an object whose change is followed at once
 
 
 class GraphOwner(NamedTuple):
@@ -98,21 +110,6 @@ class OwnerGraph:
     def count_dependents(self, group: str, kind: str, name: str) -> int:
         """Return the number of objects that reference this owner."""
         return len(self._dependents.get((group, kind, name), ()))
-
-
-ORPHAN = "orphan"
-_SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
-_SCAN = "scan"
-_CHANGES = "changes"  # the key in the queue that stands for changes to be followed
-_FOREIGN_SLASHES = 2  # slashes in a key that belongs to no resource
-_SCAN_PAGE = 200  # objects per page of the scan
-_POLL_DELAY = 0.02  # seconds between two checks whether requests wait for the store
-_CACHED_ABSENT = 10_000  # cached uids of owners that do not exist
-_INLINE_SECONDS = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
-_SEARCHED_BYTES = 1 << 15  # bytes that are searched in a few microseconds
-_REFERENCES, _DELETION = b'"ownerReferences":', b'"deletionTimestamp":'
-_OWNER_STEPS = 4  # of a look for an owner, which takes 4 us
-_INLINE_REFERENCES = 64  # owners and dependents of an object whose change is followed at once
 
 
 class _ObjectState(NamedTuple):

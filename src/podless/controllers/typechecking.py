@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Named = tuple[str, str, str]  # group, version, kind
 
 _MAX_KINDS = 10  # maximum kinds to check a policy against
+_RECURSIVE: Schema = {"type": "object"}  # in place of a recursive reference
+_INT_OR_STRING = "int-or-string"
 
 
 class PolicyTypeChecking(KindController):
@@ -134,10 +136,6 @@ def _declared_type(kind: Kind, version: Version) -> Declared:
 
     # as in kube-apiserver, the nanoseconds make the names of types unique
     return Declared(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")
-
-
-_RECURSIVE: Schema = {"type": "object"}  # in place of a recursive reference
-_INT_OR_STRING = "int-or-string"
 
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:

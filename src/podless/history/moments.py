@@ -8,6 +8,8 @@ from podless.runtime import clock
 from podless.runtime.option import parse_duration
 from podless.store import HistoryCompacted, Store, StoreError
 
+NO_LOG = "the store keeps no log of changes: etcd has none with --no-history-authors, and kine cannot have one"
+
 
 def parse_moment(text: str, now: float) -> int:
     """Return a time in milliseconds since 1970.
@@ -27,9 +29,6 @@ def parse_moment(text: str, now: float) -> int:
         return int((now - parse_duration(text)) * 1000)
     except ValueError:
         raise ValueError(f"{text!r} is not a time: use RFC 3339 (2026-01-31T12:00:00Z) or a duration (90m)") from None
-
-
-NO_LOG = "the store keeps no log of changes: etcd has none with --no-history-authors, and kine cannot have one"
 
 
 async def find_revision(store: Store, text: str) -> int:

@@ -50,6 +50,12 @@ _PARAMETERS = {
     SUBRESOURCE: ("obj", "body", "request"),
 }
 _VERBS = ("get", "create", "update")
+_TEXT_OPTIONS = {
+    "scope": "*",
+    "match_policy": "Equivalent",
+    "failure_policy": "Fail",
+    "side_effects": "None",
+}  # with their defaults
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -314,9 +320,6 @@ def _read_signature(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(function)
 
 
-_TEXTS = {"scope": "*", "match_policy": "Equivalent", "failure_policy": "Fail", "side_effects": "None"}
-
-
 def _read_options(
     function: Callable[..., Any], resources: Sequence[str], options: Mapping[str, Any], *, changes: bool = False
 ) -> Object:
@@ -328,7 +331,7 @@ def _read_options(
     operations = remaining.pop("operations", ("CREATE", "UPDATE"))
     if isinstance(operations, str):
         operations = (operations,)
-    texts = {key: remaining.pop(key, value) for key, value in _TEXTS.items()}
+    texts = {key: remaining.pop(key, value) for key, value in _TEXT_OPTIONS.items()}
     rule = {"operations": [*operations], "apiVersions": [*remaining.pop("versions", ("*",))], "scope": texts["scope"]}
     conditions = remaining.pop("match_conditions", None) or {}
     options_given = {

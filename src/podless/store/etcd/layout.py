@@ -18,6 +18,14 @@ _BEFORE = len(_NEEDLE) - 1  # bytes of it before the gap for the revision
 # other values are wrapped: this prefix, the offset, a zero byte, and the value
 _WRAPPED = b"podless\0"
 _MAGIC = b"k8s\0"  # start of kube-apiserver's protobuf values
+_GROUP_IN_KEY = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # groups whose keys contain the group
+_OTHER_NAMES = {
+    "services": "services/specs",
+    "endpoints": "services/endpoints",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "ingresses": "ingress",
+}
 # decodes a built-in object that a kube-apiserver wrote; None if the value is none, or cannot be decoded
 Decode = Callable[[str, bytes], StoredValue | None]
 
@@ -98,14 +106,8 @@ def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.
     """
-    return {prefix: _MOVED.get(plural, plural) for prefix, (group, plural) in resources.items() if group not in _WITH}
-
-
-_WITH = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # groups whose keys contain the group
-_MOVED = {
-    "services": "services/specs",
-    "endpoints": "services/endpoints",
-    "nodes": "minions",
-    "replicationcontrollers": "controllers",
-    "ingresses": "ingress",
-}
+    return {
+        prefix: _OTHER_NAMES.get(plural, plural)
+        for prefix, (group, plural) in resources.items()
+        if group not in _GROUP_IN_KEY
+    }

@@ -88,9 +88,9 @@ class EtcdStore(Store):
         self._compacted = 0
         self._fences = FenceKeys(self._client, self._layout, self._followers, self._note_revision)
         self._moving = SharedTask[None]()
-        nowhere = self._layout.encode_key(_ABSENT_KEY)
-        self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
-        self._asking: set[asyncio.Task[int]] = set()
+        self._absent_key = self._layout.encode_key(_ABSENT_KEY)
+        self._question: bytes = m.RangeRequest(key=self._absent_key, limit=1, count_only=True).SerializeToString()
+        self._asking: set[asyncio.Task[None]] = set()
         self._logs, self._needs_log = logs, needs_log
         self.changelog: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps_any:
@@ -121,8 +121,7 @@ class EtcdStore(Store):
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
-        etcd_keys = [self._layout.encode_key(f"{_ABSENT_KEY}{number}") for number in range(2)]
-        absent = b"".join(transaction.compare_revision(key, 0) for key in etcd_keys)
+        absent = b"".join(transaction.compare_revision(self._absent_key + end, 0) for end in (b"0", b"1"))
         try:
             await self._client.call_etcd("txn", absent)
         except UnsupportedRequest:
@@ -199,30 +198,30 @@ class EtcdStore(Store):
             result.set_result(revision)
             return
         # the answer may be of another member, of a retry, or of a restored cluster
-        asking = asyncio.get_running_loop().create_task(self._ask_revision(began))
+        asking = asyncio.get_running_loop().create_task(self._ask_again(result, began))
         self._asking.add(asking)
-        asking.add_done_callback(partial(self._finish_asking, result))
+        asking.add_done_callback(self._asking.discard)
 
-    def _finish_asking(self, result: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
-        self._asking.discard(asking)
-        # retrieved so that asyncio does not log it if no caller waits
-        error = None if asking.cancelled() else asking.exception()
-        if result.done():
-            return
-        if asking.cancelled():
+    async def _ask_again(self, result: asyncio.Future[int], began: float) -> None:
+        try:
+            revision = await self._ask_revision(began)
+        except asyncio.CancelledError:
             result.cancel()
-        elif error is not None:
-            result.set_exception(error)
+            raise
+        except Exception as error:
+            if not result.done():
+                result.set_exception(error)
         else:
-            result.set_result(asking.result())
+            if not result.done():
+                result.set_result(revision)
 
     async def _ask_revision(self, began: float | None = None) -> int:
-        revision: int = (await self._read_range(began, key=self._layout.encode_key(_ABSENT_KEY))).header.revision
+        revision: int = (await self._read_range(began, key=self._absent_key)).header.revision
         self._fences.push_revision(revision)
         return revision
 
     async def check_health(self) -> None:
-        await self._read_range(key=self._layout.encode_key(_ABSENT_KEY))
+        await self._read_range(key=self._absent_key)
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
@@ -428,11 +427,11 @@ class EtcdStore(Store):
 
     async def _find_compacted(self) -> None:
         """Find the newest compacted revision by bisection, because etcd does not report it."""
-        low, high = self._compacted, (await self._read_range(key=self._layout.encode_key(_ABSENT_KEY))).header.revision
+        low, high = self._compacted, (await self._read_range(key=self._absent_key)).header.revision
         while low < high:
             middle = (low + high) // 2
             try:
-                await self._read_range(key=self._layout.encode_key(_ABSENT_KEY), revision=max(middle, 1))
+                await self._read_range(key=self._absent_key, revision=max(middle, 1))
             except CompactedByEtcd:
                 low = middle + 1
             else:
