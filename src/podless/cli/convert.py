@@ -15,7 +15,6 @@ from podless.apis.apiextensions import manifests
 from podless.check.sources import CannotCheck
 from podless.codec import serializer
 from podless.runtime.files import BadInput, read_path, read_standard_input
-from podless.schema import Note
 
 if TYPE_CHECKING:
     from podless.check.convert import ObjectConverter
@@ -25,39 +24,90 @@ _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
 
 def run(args: argparse.Namespace) -> int:
     """Convert all files in order. Returns the exit code."""
-    output = _Output(args.quiet)
+    conversion = _Conversion(args)
     try:
-        _run(args, output)
+        conversion.convert_files()
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return output.code
+    return conversion.code
 
 
-def _run(args: argparse.Namespace, output: _Output) -> None:
-    texts = [(name, text) for name in args.files or ["-"] if (text := _read_file(name, output)) is not None]
-    try:
-        output.objects = _make_converter(args, texts)
-    except CannotCheck as error:
-        output.fail("", str(error))
-        return
-    for name, text in texts:
-        for index, document in enumerate(_split_documents(text), 1):
-            _convert_document(document, f"{'stdin' if name == '-' else name}[{index}]", args.prune, output)
+class _Conversion:
+    """Converts documents to standard output. code: the exit code so far."""
 
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.code = 0
+        self._args = args
+        self._begun = False
+        self._objects: ObjectConverter | None = None  # set by --to
 
-def _read_file(name: str, output: _Output) -> str | None:
-    try:
-        return (read_standard_input() if name == "-" else read_path(Path(name))).decode()
-    except BadInput as error:
-        output.fail("", str(error))
+    def convert_files(self) -> None:
+        texts = [(name, text) for name in self._args.files or ["-"] if (text := self._read_file(name)) is not None]
+        try:
+            self._objects = _make_converter(self._args, [text for _, text in texts])
+        except CannotCheck as error:
+            self._fail("", str(error))
+            return
+        for name, text in texts:
+            for index, document in enumerate(_split_documents(text), 1):
+                self._convert_document(document, f"{'stdin' if name == '-' else name}[{index}]")
+
+    def _read_file(self, name: str) -> str | None:
+        try:
+            return (read_standard_input() if name == "-" else read_path(Path(name))).decode()
+        except BadInput as error:
+            self._fail("", str(error))
+        except UnicodeDecodeError:
+            self._fail("stdin" if name == "-" else name, "not text in UTF-8")
         return None
-    except UnicodeDecodeError:
-        output.fail("stdin" if name == "-" else name, "not text in UTF-8")
-        return None
+
+    def _convert_document(self, text: str, label: str) -> None:
+        try:
+            obj = serializer.decode_yaml(text.encode())
+        except serializer.YAMLError as error:
+            self._fail(label, error.message)
+            return
+        is_list = isinstance(obj, dict) and obj.get("kind") == "List" and isinstance(obj.get("items"), list)
+        items = obj["items"] if is_list else [obj]
+        converted = [self._convert_object(item, label) for item in items]
+        if any(new is not item for new, item in zip(converted, items, strict=True)):
+            kept = [new for new in converted if new is not None]
+            if not is_list and not kept:
+                return
+            text = serializer.encode_yaml({**obj, "items": kept} if is_list else kept[0]).decode()
+        if self._begun:
+            print("---")
+        self._begun = True
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+    def _convert_object(self, obj: Any, label: str) -> Any:
+        """Return an object, converted if necessary; None if that fails."""
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        name = metadata.get("name") if isinstance(metadata, dict) else ""
+        label = f"{label} {name}" if name else label
+        try:
+            if not manifests.is_older(obj):
+                converted = self._objects.convert(obj) if self._objects is not None else None
+                return obj if converted is None else converted
+            result, notes = manifests.convert_definition(obj, prune=self._args.prune)
+        except (manifests.BadManifest, CannotCheck) as error:
+            self._fail(label, str(error))
+            return None
+        for note in notes:
+            if note.lost:
+                self.code = max(self.code, 1)
+            if note.lost or not self._args.quiet:
+                print(f"{'lost' if note.lost else 'note'}: {label}: {note.path}: {note.text}", file=sys.stderr)
+        return result
+
+    def _fail(self, label: str, reason: str) -> None:
+        """Report a manifest or file that is skipped. label: "" for an error in the options."""
+        print(f"podless: {label}: {reason}" if label else f"podless: {reason}", file=sys.stderr)
+        self.code = 2
 
 
-def _make_converter(args: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:
+def _make_converter(args: argparse.Namespace, texts: Sequence[str]) -> ObjectConverter | None:
     """Return the converter of custom resources, None without --to. Raises CannotCheck."""
     if not args.to:
         if args.definitions:
@@ -67,7 +117,7 @@ def _make_converter(args: argparse.Namespace, texts: Sequence[tuple[str, str]]) 
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources
 
-    definitions = [definition for _, text in texts for definition in _read_definitions(text)]
+    definitions = [definition for text in texts for definition in _read_definitions(text)]
     if args.definitions:
         definitions += read_definitions(find_sources(args.definitions))
     converter = ObjectConverter(definitions, args.to)
@@ -88,72 +138,8 @@ def _read_definitions(text: str) -> Iterator[dict[str, Any]]:
                     yield item
 
 
-class _Output:
-    def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
-        self.code = 0
-        self.begun = False
-        self.objects: ObjectConverter | None = None  # set by --to
-
-    def put(self, text: str) -> None:
-        if self.begun:
-            print("---")
-        self.begun = True
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-
-    def fail(self, label: str, reason: str) -> None:
-        """Report a manifest or file that is skipped. label: "" for an error in the options."""
-        print(f"podless: {label}: {reason}" if label else f"podless: {reason}", file=sys.stderr)
-        self.code = 2
-
-    def note(self, label: str, note: Note) -> None:
-        """Report a note about a manifest."""
-        if note.lost:
-            self.code = max(self.code, 1)
-        if note.lost or not self.quiet:
-            print(f"{'lost' if note.lost else 'note'}: {label}: {note.path}: {note.text}", file=sys.stderr)
-
-
 def _split_documents(text: str) -> Iterator[str]:
     """Yield the documents of a stream that are not empty."""
     for document in _SEPARATOR.split(text):
         if any(line.strip() and not line.lstrip().startswith("#") for line in document.splitlines()):
             yield document
-
-
-def _convert_document(text: str, label: str, prune: bool, output: _Output) -> None:
-    try:
-        obj = serializer.decode_yaml(text.encode())
-    except serializer.YAMLError as error:
-        output.fail(label, error.message)
-        return
-    if isinstance(obj, dict) and obj.get("kind") == "List" and isinstance(obj.get("items"), list):
-        items = [_convert_object(item, label, prune, output) for item in obj["items"]]
-        if any(converted is not item for converted, item in zip(items, obj["items"], strict=True)):
-            obj["items"] = [item for item in items if item is not None]
-            text = serializer.encode_yaml(obj).decode()
-        output.put(text)
-        return
-    converted = _convert_object(obj, label, prune, output)
-    if converted is obj:
-        output.put(text)
-    elif converted is not None:
-        output.put(serializer.encode_yaml(converted).decode())
-
-
-def _convert_object(obj: Any, label: str, prune: bool, output: _Output) -> Any:
-    """Return an object, converted if necessary; None if that fails."""
-    metadata = obj.get("metadata") if isinstance(obj, dict) else None
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    label = f"{label} {name}" if name else label
-    try:
-        if not manifests.is_older(obj):
-            converted = output.objects.convert(obj) if output.objects is not None else None
-            return obj if converted is None else converted
-        result, notes = manifests.convert_definition(obj, prune=prune)
-    except (manifests.BadManifest, CannotCheck) as error:
-        output.fail(label, str(error))
-        return None
-    for note in notes:
-        output.note(label, note)
-    return result

@@ -38,7 +38,7 @@ async def _export_objects(args: argparse.Namespace, choice: Choice, sink: Export
     progress = Progress()
     async with RemoteCluster(access.read_access(args), "podless-export") as cluster:
         with sink:
-            export = Export(cluster, choice, sink, progress.show, progress.print_line)
+            export = Export(cluster, choice, sink, progress)
             await export.run()
     progress.end(f"exported {format_count(export.done, 'object')}")
     return 1 if export.failed else 0

@@ -53,7 +53,7 @@ async def _import_objects(args: argparse.Namespace, documents: Documents, select
                 kinds = choose_kinds(served, read_definitions(documents), args.kind)
             selection = replace(selection, kinds=kinds)
         order = Order(documents, selection, record_unread)
-        job = Import(cluster, documents, order, progress.show, progress.print_line, existing=args.existing)
+        job = Import(cluster, documents, order, progress, existing=args.existing)
         await job.run()
     progress.end(f"imported {job.created}, changed {job.updated}, unchanged {job.unchanged}, failed {job.failed}")
     return 1 if job.failed or unread else 0

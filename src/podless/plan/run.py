@@ -50,9 +50,7 @@ async def make_plan(
     began = time.monotonic()
     baseline = await source.fetch(items, options, say)
     release = options.kubernetes_version or baseline.release
-    async with Simulation(
-        release, call_webhooks=options.call_webhooks, services=options.services, acting=options.acting
-    ) as simulation:
+    async with Simulation(options, release) as simulation:
         plan = Plan(baseline.source, release or features.DEFAULT)
         plan.api, plan.notes = baseline.api, [*baseline.notes]
         plan.requests = dict(sorted(baseline.requests.items()))

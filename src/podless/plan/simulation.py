@@ -11,8 +11,9 @@ from podless.app import App, Settings
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import gvk
+from podless.plan.options import PlanOptions
 from podless.plan.recording import Recorder, record_admission
-from podless.plan.requests import JSON, ActingUser, RequestResult, SendRequest, read_warnings
+from podless.plan.requests import JSON, RequestResult, SendRequest, read_warnings
 from podless.remote.resources import APIResource, Discovery
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, StoredValue
@@ -34,24 +35,17 @@ class LoadedRecord(NamedTuple):
 class Simulation:
     """A server in memory, as an asynchronous context manager.
 
-    release: the Kubernetes release, "" for the newest. call_webhooks, services: as in PlanOptions. acting: the user who
-    applies the set, None for the administrator. recorder: of admission. as_admin, as_user: send requests.
+    options: of the plan. release: the Kubernetes release, "" for the newest. recorder: of admission. as_admin, as_user:
+    send requests, as the administrator and as the user who applies the set.
     """
 
-    def __init__(
-        self,
-        release: str = "",
-        *,
-        call_webhooks: bool = False,
-        services: Mapping[str, str] | None = None,
-        acting: ActingUser | None = None,
-    ) -> None:
+    def __init__(self, options: PlanOptions, release: str) -> None:
         release_option: dict[str, Any] = {"kubernetes_version": release} if release else {}
-        self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **release_option))
-        self._call_webhooks = call_webhooks
+        self._app = App(Settings(garbage_delay=0.0, services=dict(options.services), **release_option))
+        self._call_webhooks = options.call_webhooks
         self.recorder = Recorder()
         headers: dict[str, str] = {}
-        for name, value in acting.list_headers() if acting is not None else ():
+        for name, value in options.acting.list_headers() if options.acting is not None else ():
             headers[name.lower()] = f"{headers[name.lower()]}\n{value}" if name.lower() in headers else value
         self.as_admin: SendRequest = partial(self._send_request, {})
         self.as_user: SendRequest = partial(self._send_request, headers)

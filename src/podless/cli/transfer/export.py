@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from urllib.parse import urlencode
 
+from podless.cli.progress import Progress
 from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.renew import export_object, made_by_server
 from podless.remote.cluster import Refused, RemoteCluster
@@ -35,22 +36,20 @@ class Choice:
 
 
 class Export:
-    """One export. say: called with the progress. warn: called with a line for each object left out."""
+    """One export. progress: also shows a line for each object left out."""
 
     def __init__(
         self,
         cluster: RemoteCluster,
         choice: Choice,
         sink: ExportSink,
-        say: Callable[[str], None],
-        warn: Callable[[str], None],
+        progress: Progress,
     ) -> None:
         self.done = self.failed = 0
         self._cluster = cluster
         self._choice = choice
         self._sink = sink
-        self._say = say
-        self._warn = warn
+        self._progress = progress
         self._used: set[str] = set()  # namespaces of exported objects
         self._exported: set[str] = set()  # paths of exported definitions and namespaces
 
@@ -86,7 +85,7 @@ class Export:
 
     def _report_failure(self, text: str) -> None:
         self.failed += 1
-        self._warn(text)
+        self._progress.print_line(text)
 
     async def _check_namespaces(self, namespaces: APIResource) -> None:
         """Report the chosen namespaces that had nothing to export because they do not exist."""
@@ -115,7 +114,7 @@ class Export:
         if made_by_server(obj):
             return
         if metadata.get("deletionTimestamp"):
-            self._warn(f"{object_label(obj)}: is being deleted, and left out")
+            self._progress.print_line(f"{object_label(obj)}: is being deleted, and left out")
             return
         if metadata.get("namespace"):
             self._used.add(metadata["namespace"])
@@ -124,7 +123,7 @@ class Export:
             self._exported.add(resource.path(name=metadata["name"]))
         self._sink.put(export_object(obj), resource.full_name, needed=first)
         self.done += 1
-        self._say(f"{resource.full_name}: exported {self.done} so far")
+        self._progress.show(f"{resource.full_name}: exported {self.done} so far")
 
     async def _list_objects(self, resource: APIResource, namespace: str) -> AsyncIterator[Object]:
         query = {}
@@ -140,7 +139,9 @@ class Export:
                 token = refused.next_token
                 if not token:
                     raise
-                self._warn(f"{resource.full_name}: the list expired; the rest of it is from a later state")
+                self._progress.print_line(
+                    f"{resource.full_name}: the list expired; the rest of it is from a later state"
+                )
                 continue
             for item in page.get("items") or ():
                 yield item

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
+from podless.cli.progress import Progress
 from podless.cli.transfer import renew
 from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.export import object_label
@@ -36,8 +36,7 @@ class Import:
         cluster: RemoteCluster,
         documents: Documents,
         order: Order,
-        say: Callable[[str], None],
-        warn: Callable[[str], None],
+        progress: Progress,
         *,
         existing: str = EXISTING[0],
     ) -> None:
@@ -45,8 +44,7 @@ class Import:
         self._cluster = cluster
         self._documents = documents
         self._order = order
-        self._say = say
-        self._warn = warn
+        self._progress = progress
         self._existing = existing
         self._uids: dict[str, str] = {}  # new uids of owners, by those in the documents
         self._resources: dict[str, dict[str, APIResource]] = {}  # resources by apiVersion and kind
@@ -67,7 +65,7 @@ class Import:
 
     def _report_failure(self, obj: Object, reason: object) -> None:
         self.failed += 1
-        self._warn(f"{object_label(obj)}: {reason}")
+        self._progress.print_line(f"{object_label(obj)}: {reason}")
 
     async def _import_object(self, obj: Object) -> None:
         """Create one object, with its status."""
@@ -80,7 +78,7 @@ class Import:
         except Refused as refused:
             self._report_failure(obj, refused)
         finished = self.created + self.unchanged + self.updated + self.failed
-        self._say(f"{finished} of {self._order.total} objects")
+        self._progress.show(f"{finished} of {self._order.total} objects")
 
     async def _create_or_update(self, resource: APIResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)
@@ -166,7 +164,9 @@ class Import:
                 continue
             if uid is None and (uid := await self._find_owner(obj, reference)) is None:
                 name = f"{reference.get('kind')} {reference.get('name')}"
-                self._warn(f"{object_label(obj)}: left out the reference to its owner {name}, which does not exist")
+                self._progress.print_line(
+                    f"{object_label(obj)}: left out the reference to its owner {name}, which does not exist"
+                )
                 continue
             named.append({**reference, "uid": uid})
         return named, waiting
