@@ -57,7 +57,10 @@ def _show_finding(finding: Finding, lines: list[str]) -> list[str]:
 
 def _render_json(report: Report) -> str:
     document = {
-        "findings": [_list_fields(finding) for finding in report.findings],
+        "findings": [
+            {name: value for name, value in asdict(finding).items() if value or name != "releases"}
+            for finding in report.findings
+        ],
         "files": report.files,
         "objects": report.objects,
         "definitions": report.definitions,
@@ -66,13 +69,6 @@ def _render_json(report: Report) -> str:
         "warnings": report.warnings,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _list_fields(finding: Finding) -> dict[str, object]:
-    fields = asdict(finding)
-    if not finding.releases:
-        del fields["releases"]
-    return fields
 
 
 def _render_sarif(report: Report) -> str:

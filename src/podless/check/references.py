@@ -17,6 +17,7 @@ from podless.runtime.jsonobject import Object
 
 # namespaces of every cluster
 _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
+_ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
 _RBAC = "rbac.authorization.k8s.io"
 _DEFAULTS = frozenset({("", "ServiceAccount", "default"), ("", "ConfigMap", "kube-root-ca.crt")})
 _TABLES = read_blocks(pathlib.Path(__file__).with_name("references.txt"))
@@ -87,22 +88,20 @@ def find_missing(
     without_namespace = {identity._replace(namespace="") for identity in known_objects}
     for reference in references:
         target = reference.target
-        if (target.group, target.kind) not in kinds or target in known_objects:
-            continue
-        if target.kind == "Namespace" and not target.group and target.name in _NAMESPACES:
-            continue
-        if (target.group, target.kind, target.name) in _DEFAULTS:
-            continue
-        if target.kind == "ClusterRole" and (target.name.startswith("system:") or target.name in _ROLES):
-            continue
-        if not target.namespace and target in without_namespace:
-            continue  # an object without a namespace will be in that of the referring object
-        if target._replace(namespace="") in known_objects:
-            continue  # a cluster-scoped owner, or one without a namespace in its manifest
-        yield reference
-
-
-_ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
+        is_default = (
+            (target.group, target.kind, target.name) in _DEFAULTS
+            or (target.kind == "Namespace" and not target.group and target.name in _NAMESPACES)
+            or (target.kind == "ClusterRole" and (target.name.startswith("system:") or target.name in _ROLES))
+        )
+        is_known = (
+            target in known_objects
+            # an object without a namespace will be in that of the referring object
+            or (not target.namespace and target in without_namespace)
+            # a cluster-scoped owner, or one without a namespace in its manifest
+            or target._replace(namespace="") in known_objects
+        )
+        if (target.group, target.kind) in kinds and not is_default and not is_known:
+            yield reference
 
 
 def _walk_path(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:

@@ -17,6 +17,7 @@ from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone, retry_call
+from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]
@@ -98,20 +99,18 @@ class Migration:
         if not served:
             raise MigrationFailed("no version is served, so no object can be read")
         version = storage if storage in served else served[0]
-        base = f"/apis/{spec['group']}/{version}"
-        plural, token = spec["names"]["plural"], ""
-        while True:
-            page, token = await self._fetch_page(f"{base}/{plural}", token)
-            items = page.get("items") or []
+        api_version, names = f"{spec['group']}/{version}", spec["names"]
+        resource = APIResource(api_version, names["plural"], names["kind"], spec["scope"] == "Namespaced")
+        token, is_last = "", False
+        while not is_last:
+            page, token = await self._fetch_page(resource.path(), token)
+            is_last, items = not token, page.get("items") or []
             for start in range(0, len(items), _TOGETHER):
-                await asyncio.gather(
-                    *(self._rewrite_object(base, plural, item) for item in items[start : start + _TOGETHER])
-                )
+                batch = items[start : start + _TOGETHER]
+                await asyncio.gather(*(self._rewrite_object(resource, item) for item in batch))
                 remaining = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
                 rewritten = format_count(self._rewritten, "object")
                 self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(remaining, 0)} left")
-            if not token:
-                break
         if self._refused:
             texts = "; ".join(self._refused[:_MAX_ERRORS])
             rejected = format_count(len(self._refused), "object")
@@ -127,10 +126,9 @@ class Migration:
             return await self._fetch_page(path, refused.next_token)
         return page, page["metadata"].get("continue") or ""
 
-    async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:
-        metadata = item["metadata"]
-        scope = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
-        path = f"{base}{scope}/{plural}/{quote(metadata['name'])}"
+    async def _rewrite_object(self, resource: APIResource, item: Object) -> None:
+        namespace, name = item["metadata"].get("namespace") or "", item["metadata"]["name"]
+        path = resource.path(namespace, name)
         first = [item]
 
         async def write_object() -> None:
@@ -139,10 +137,10 @@ class Migration:
         try:
             await retry_call(write_object, Conflicting, tries=_TRIES)
         except Conflicting:
-            self._refused.append(f"{metadata['name']}: changed during every attempt")
+            self._refused.append(f"{name}: changed during every attempt")
         except Refused as refused:
             if refused.code != 404:
-                self._refused.append(f"{scope.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
+                self._refused.append(f"{'/'.join(filter(None, (namespace, name)))}: {refused}")
         else:
             self._rewritten += 1
 

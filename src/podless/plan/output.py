@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from podless.check.findings import format_count
 from podless.check.output import format_command
 from podless.codec import serializer
-from podless.plan.result import GONE, Action, By, Change, FieldChange, Plan, UnreadPart, count_kinds
+from podless.plan.result import GONE, Action, By, Change, FieldChange, Plan, UnreadPart
 from podless.plan.secrecy import HIDDEN, hide_object
 from podless.runtime.jsonobject import Object
 
@@ -45,7 +46,8 @@ def _write_lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
         if change.action is not Action.UNCHANGED and not _is_quiet(change):
             yield from _write_change(change, color, details)
     if plan.others:
-        kinds = ", ".join(f"{number} {kind}" for kind, number in count_kinds(plan.others).items())
+        counts = Counter(change.identity.kind for change in plan.others)
+        kinds = ", ".join(f"{number} {kind}" for kind, number in counts.items())
         yield f"  The server itself makes or changes: {kinds}"
         if details:
             for change in plan.others:
@@ -124,11 +126,10 @@ def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
 
 def _write_webhooks(plan: Plan) -> Iterator[str]:
     yield "Webhooks that the API asks about these writes:"
-    counts: dict[tuple[str, str, str], int] = {}
+    counts = Counter[tuple[str, str, str]]()
     for call in plan.webhooks:
         state = "asked with dryRun" if call.asked else f"not asked{': ' + call.why if call.why else ''}"
-        key = (call.configuration, call.webhook, state)
-        counts[key] = counts.get(key, 0) + 1
+        counts[call.configuration, call.webhook, state] += 1
     for (configuration, webhook, state), number in counts.items():
         yield f"  ? {webhook} of {configuration}, about {format_count(number, 'object')}: {state}"
     yield ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -207,11 +207,3 @@ class Plan:
         counted = [f"{number} {words}" for number, words in counts[:3]]
         counted += [f"{number} {words}" for number, words in counts[3:] if number]
         return f"Plan: {', '.join(counted)}, {len(self.unchanged)} unchanged."
-
-
-def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
-    """Return the number of changes for each kind."""
-    counts: dict[str, int] = {}
-    for change in changes:
-        counts[change.identity.kind] = counts.get(change.identity.kind, 0) + 1
-    return counts

@@ -83,12 +83,8 @@ def _is_in(form: str, text: str) -> bool:
 
 def _list_forms(value: Any) -> Iterator[str]:
     """Yield the forms of a value in a message: unchanged, quoted, and with or without base64."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _list_forms(item)
-        return
-    if isinstance(value, list):
-        for item in value:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _list_forms(item)
         return
     if value is None or value == "":
