@@ -219,10 +219,7 @@ def parse_natural(digits: str) -> int:
 
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
-    """Return a decimal number with an optional sign. name: the function in error messages.
-
-    Raises ValueError with Go's text.
-    """
+    """Return a decimal number with an optional sign. name: Go's function, for the text of the ValueError."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"strconv.{name}: parsing {quote(text)}: invalid syntax")

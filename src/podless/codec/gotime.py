@@ -90,10 +90,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
 
 
 def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
-    """Return nanoseconds since 1970 and the UTC offset in seconds of a time in RFC 3339 (or in LOCAL, as UTC).
-
-    Raises ValueError with Go's message.
-    """
+    """Return nanoseconds since 1970 and the UTC offset in seconds of a time. Raises ValueError as time.Parse does."""
     (year, month, day, hour, minute, second), nanos, offset = _parse_time(text, layout)
     days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
     seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset
@@ -101,10 +98,7 @@ def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
 
 
 def _parse_time(text: str, layout: str, digits: int = 0) -> tuple[list[int], int, int]:
-    """Return the numbers from year to second, the nanoseconds and the UTC offset, as time.Parse does.
-
-    Raises ValueError with Go's message.
-    """
+    """Return the numbers from year to second, the nanoseconds and the UTC offset. Raises ValueError as time.Parse."""
     reader = _LayoutReader(text, layout)
     numbers: list[int] = []
     for element, prefix, form, name, minimum, maximum in _ELEMENTS:
@@ -184,10 +178,7 @@ def _quote_text(text: str) -> str:
 
 
 def parse_duration(text: str) -> int:
-    """Return the nanoseconds of a duration such as 1h30m, as Go's time.ParseDuration does.
-
-    Raises ValueError with Go's message.
-    """
+    """Return the nanoseconds of a duration such as 1h30m. Raises ValueError with the text of Go's ParseDuration."""
     invalid = f"time: invalid duration {_quote_text(text)}"
     unsigned = text[1:] if text[:1] in ("+", "-") else text
     if unsigned == "0":
@@ -255,10 +246,7 @@ def parse_span(text: str) -> int:
 
 
 def format_human_duration(duration: float) -> str:
-    """Format a duration in seconds with one or two units: HumanDuration of apimachinery's pkg/util/duration.
-
-    Clocks can differ by a second.
-    """
+    """Format seconds with one or two units, as HumanDuration of apimachinery does. Clocks can differ by a second."""
     seconds = int(min(duration, _LONGEST))
     if duration <= -2:
         return "<invalid>"

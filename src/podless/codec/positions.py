@@ -70,10 +70,7 @@ def locate_json(raw: bytes) -> Located:
 
 
 def locate_yaml(raw: bytes) -> Iterator[Located]:
-    """Yield the documents of a YAML text with their positions. An alias has the positions of its anchor.
-
-    Raises YAMLError at a document that cannot be read.
-    """
+    """Yield the documents of a YAML text with positions; an alias has those of its anchor. Raises YAMLError."""
     for root in compose_nodes(raw):
         repeated: list[str] = []
         located = Located(YAMLDecoder(repeated).decode_document(root), {}, {}, repeated)

@@ -42,10 +42,7 @@ def parse_nanos(text: str) -> int:
 
 
 def parse_units(text: str) -> int:
-    """Return the amount in whole units, rounded up away from zero and limited to int64.
-
-    Raises QuantityError.
-    """
+    """Return the amount in whole units, rounded up away from zero and limited to int64. Raises QuantityError."""
     amount = parse_nanos(text)
     units = min(-(-abs(amount) // NANO), MAX_INT64)
     return -units if amount < 0 else units

@@ -432,10 +432,7 @@ def has_nulls(value: Any) -> bool:
 
 
 def encode_yaml(value: Any) -> bytes:
-    """Encode YAML as sigs.k8s.io/yaml does.
-
-    Keys are sorted, lists not indented, strings quoted if needed, and lines folded at 80.
-    """
+    """Encode YAML as sigs.k8s.io/yaml: keys sorted, lists not indented, strings quoted if needed, folded at 80."""
     from podless.codec import yamlwrite
 
     return yamlwrite.emit_yaml(value)

@@ -35,10 +35,7 @@ _DATE = re.compile(
 
 
 def read_scalar(text: str, tag: str, plain: bool) -> Any:
-    """Return the value of a scalar. tag: without YAML's own prefix, "" for none. plain: not quoted.
-
-    Raises YAMLError.
-    """
+    """Return the value of a scalar. tag: without YAML's own prefix, "" for none. plain: unquoted. Raises YAMLError."""
     if not tag and not plain:
         return text
     if tag == "binary":
@@ -116,10 +113,7 @@ def settle_scalar(value: Any) -> Any:
 
 
 def format_key(key: Any, value: Any) -> str:
-    """Return a key in JSON: a string, or the plain form of a number or boolean.
-
-    Raises YAMLError for other keys.
-    """
+    """Return a key in JSON: a string, or the plain form of a number or boolean. Raises YAMLError for other keys."""
     if isinstance(key, str):
         return key
     if isinstance(key, bool):

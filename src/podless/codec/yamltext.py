@@ -37,10 +37,7 @@ _MARSHAL_VERSION = 2  # a version of marshal without references, which it would 
 
 
 def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
-    """Return the first document's value in JSON. A line for each duplicate key is appended to `repeated`.
-
-    Raises YAMLError.
-    """
+    """Return the first document's value in JSON. repeated: gets a line for each duplicate key. Raises YAMLError."""
     root = next(compose_nodes(raw), None)
     return None if root is None else YAMLDecoder([] if repeated is None else repeated).decode_document(root)
 

@@ -15,10 +15,7 @@ from podless.runtime.meter import MAX_UNCHARGED, ONE_CHILD, charge, each
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
-    """Return the field set of an applied object: its leaves, items of lists, and keys without a schema.
-
-    The value must fit the shape.
-    """
+    """Return the field set of an applied object that fits its shape: leaves, list items, keys without a schema."""
     return collect_stated(value, shape) or {}
 
 
@@ -106,10 +103,7 @@ def collect_created(value: dict[str, Any], shape: Shape, *, is_valid: bool = Fal
 
 
 def collect_whole(value: Any, shape: Shape) -> Fields:
-    """Return the node of a value that did not exist before: every field of it, down to the leaves.
-
-    Raises SchemaMisfit for a value that does not fit the shape.
-    """
+    """Return the node of a new value: every field of it, down to the leaves. Raises SchemaMisfit if it does not fit."""
     if type(value) in shape.types:
         return LEAF
     check_value(value, shape, repeats=True)

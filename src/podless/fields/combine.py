@@ -109,10 +109,7 @@ class _Merging:
 
 
 def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
-    """Return the value without the fields of a set. The given value is not changed.
-
-    If the set names only a part of a leaf, the whole leaf is emptied.
-    """
+    """Return the value without the fields of a set, as a copy. A leaf of which the set has only a part is emptied."""
     if not fields:
         return value
     if type(value) is dict and shape.map is not None:

@@ -76,10 +76,7 @@ def _compare_leaves(old: Any, new: Any, shape: Shape) -> Nodes:
 
 
 def _compare_types(old: Any, new: Any, shape: Shape) -> Nodes:
-    """Compare a value whose type changed, possibly to or from null, under each type that it had.
-
-    Raises SchemaMisfit if the shape does not allow the new type.
-    """
+    """Compare a value of another type, or null, under each type that it had. Raises SchemaMisfit for a wrong one."""
     if new is not None:
         check_value(new, shape, repeats=True)
     result = SAME

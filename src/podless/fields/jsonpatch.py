@@ -328,10 +328,7 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any]], None]] = {
 
 
 def _find_index(holder: list[Any], key: str, room: int = 0) -> int:
-    """Return the index in a list that a pointer's part names, up to `room` beyond the end.
-
-    Raises _MissingPlace.
-    """
+    """Return the index in a list that a pointer's part names, up to `room` beyond the end. Raises _MissingPlace."""
     if not _INDEX.fullmatch(key):
         prefix = f"value was not a proper array index: '{key}': " if room else ""
         raise _MissingPlace(f"{prefix}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")

@@ -91,10 +91,7 @@ def _find_agent_name(agent: str) -> str:
 
 
 def decode_managed_fields(entries: Any, *, canonical: bool = False) -> tuple[Owners, Times]:
-    """Return owners and times from managedFields. canonical: they come from the store, in canonical form.
-
-    Raises ValueError for invalid entries.
-    """
+    """Return owners and times from managedFields. canonical: as stored. Raises ValueError for invalid entries."""
     owners: Owners = {}
     times: Times = {}
     entries = entries or ()
@@ -255,10 +252,7 @@ def _update_owners(
     settled: bool = False,
     compared: Comparison | None = None,
 ) -> Owners:
-    """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion.
-
-    compared: the comparison of the two states, if available.
-    """
+    """Return the owners after an update, and set times. compared: the two states. Raises SchemaMisfit, NoVersion."""
     if not owners and target.custom and old is target.blank:
         fields = target.drop(collect_created(new, target.get_shape(target.version)), target.version)
         times[owner] = now

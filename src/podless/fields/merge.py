@@ -24,10 +24,7 @@ from podless.runtime.meter import MAX_UNCHARGED, charge
 
 
 class FieldOwner(NamedTuple):
-    """An owner of fields.
-
-    version: the apiVersion for updates, "" for applies, which are one owner in all versions.
-    """
+    """An owner of fields. version: the apiVersion for updates, "" for applies, which are one owner in all versions."""
 
     manager: str
     operation: str

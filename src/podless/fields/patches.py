@@ -32,10 +32,7 @@ _SCALARS = (str, int, bool)  # of these, equal values of one class have the same
 
 
 def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
-    """Return the patch, which must be an object. With checked=False it may also be a list, which loses its nulls.
-
-    Raises BadRequest.
-    """
+    """Return the patch, an object; if not `checked` also a list, which loses its nulls. Raises BadRequest."""
     if isinstance(patch, dict):
         return patch
     if isinstance(patch, list) and not checked:
@@ -89,10 +86,7 @@ def _prune_nulls(value: Any) -> Any:
 
 
 class Patch(NamedTuple):
-    """A patch that is ready to be applied.
-
-    strategic: the rest of a strategic merge patch's document, None for other types.
-    """
+    """A patch that is ready to apply. strategic: the rest of a strategic merge patch's document, None for others."""
 
     apply: Callable[[Object], Any]
     strategic: Object | None = None

@@ -83,10 +83,7 @@ class Shape:
         self.single = bool(scalar) + (list is not None) + (map is not None) == 1
 
     def find_form(self, value: Any) -> str:
-        """Return how a value is treated: map, list or scalar.
-
-        Null is the first of map, scalar and list that is allowed.
-        """
+        """Return how a value is treated: as map, list or scalar. Null is the first allowed of map, scalar, list."""
         kind = type(value)
         if kind is list and self.list is not None:
             return "list"

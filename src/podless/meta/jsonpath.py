@@ -88,10 +88,7 @@ class JSONPath:
         self.descends = any(steps and steps[0] is _descend_values for steps in nodes)
 
     def find(self, obj: Any) -> Values:
-        """Return the values of the path, in order; none if it cannot be followed.
-
-        obj: may be a Searched.
-        """
+        """Return the values of the path, in order; none if it cannot be followed. obj: may be a Searched."""
         searched = obj if type(obj) is Searched else None
         if self._names is not None:
             if searched is not None:

@@ -155,10 +155,7 @@ def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -
 
 
 def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> None:
-    """Decode and default the merged object, and check name and namespace.
-
-    live: the object before. Raises BadRequest and Internal.
-    """
+    """Decode, default and fit the merged object to the path. live: the one before. Raises BadRequest and Internal."""
     call = write.call
     entries = merged["metadata"].pop("managedFields", [])
     write.obj = (

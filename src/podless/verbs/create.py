@@ -33,10 +33,7 @@ def create_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
 
 
 async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single:
-    """Run the stages and store the object. Try again while a generated name or an allocation is taken.
-
-    Raises as `create_object` does.
-    """
+    """Run the stages and store the object; again while a name or an allocation is taken. Raises as `create_object`."""
     call = write.call
     while True:
         try:

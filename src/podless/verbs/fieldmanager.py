@@ -109,10 +109,7 @@ def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_ver
 
 
 def _list_reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
-    """Return the paths that an endpoint does not change, by version.
-
-    Source: the strategies of k8s.io/apiextensions-apiserver.
-    """
+    """Return the paths that an endpoint does not change, by version. Source: apiextensions-apiserver's strategies."""
     if subresource == "status":
         names = [name for name, served in kind.by_version.items() if served.status]
         return dict.fromkeys(map(kind.api_version, names), _make_set(kind.strategy.status_resets))

@@ -142,10 +142,7 @@ def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
 
 
 def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
-    """Return the options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply.
-
-    Raises Invalid.
-    """
+    """Return the options of a write. kind: CreateOptions, UpdateOptions or PatchOptions. Raises Invalid."""
     query = call.query
     if not query and not apply:
         return _PLAIN_WRITE
@@ -171,10 +168,7 @@ def _make_write_options(
 
 
 def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
-    """Return validated options of a list or watch.
-
-    parsed: the selectors, if already parsed. Raises BadRequest or Invalid.
-    """
+    """Return validated options of a list or watch. parsed: the selectors, if parsed. Raises BadRequest or Invalid."""
     if not call.query:
         return _PLAIN_LIST
     timeout, limit = read_integer(call, "timeoutSeconds"), read_integer(call, "limit") or 0
@@ -353,10 +347,7 @@ def check_literals(call: Call, struct: Struct) -> None:
 
 
 def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
-    """Decode a body of another kind than the call's. repeated: receives repeated fields.
-
-    Raises ValueError with a real server's text.
-    """
+    """Decode a body of another kind than the call's. repeated: gets repeated fields. Raises ValueError as Go does."""
     if call.content_type.startswith(protobuf.MEDIA):
         envelope = protobuf.open_envelope(call.body)
         if envelope.kind not in ("", struct.name):  # the caller rejects it

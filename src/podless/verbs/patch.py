@@ -111,10 +111,7 @@ PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE
 
 
 def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, quoted: bool = False) -> Patch:
-    """Return the patch, ready to apply. repeated: receives repeated fields of the patch. Raises BadRequest.
-
-    quoted: the result is only quoted in an error.
-    """
+    """Return the patch, ready to apply. repeated: gets repeated fields. quoted: only for an error. Raises BadRequest."""
     request = SentPatch(
         call.body,
         chosen.validation != "Ignore",
@@ -247,10 +244,7 @@ def _check_version(obj: Object) -> None:
 def check_fields(
     call: Call, patch: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
 ) -> None:
-    """Reject, warn of or ignore unknown and repeated fields. Raises Invalid.
-
-    patched: returns the document for the error.
-    """
+    """Reject, report or ignore unknown and repeated fields. patched: returns the document to show. Raises Invalid."""
     if findings and chosen.validation == "Strict":
         raise unfit_error(call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}")
     if chosen.validation != "Ignore":

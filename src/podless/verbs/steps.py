@@ -48,10 +48,7 @@ def may_create(api: API, call: Call) -> None:
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:
-    """Check that the object is in the namespace of the path, or in none if cluster-scoped.
-
-    Raises BadRequest or Invalid.
-    """
+    """Check the namespace against the path; cluster-scoped objects have none. Raises BadRequest or Invalid."""
     if not call.kind.namespaced:
         if metadata.pop("namespace", None) and not call.kind.strategy.metadata.drops_namespace:
             name = metadata.get("name") or ""

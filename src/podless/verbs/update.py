@@ -67,10 +67,7 @@ async def _creates_object(api: API, call: Call) -> bool:
 
 
 async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
-    """Run the object through the stages of a change and store it, again if another write came first.
-
-    Raises NotFound, Conflict, Invalid, or the error of a stage.
-    """
+    """Run the stages of a change and store the object, again after a conflict. Raises NotFound, or a stage's error."""
     write.warned = len(write.call.warnings)
     written = await storage.update_stored(
         api, write.call.kind, write.call.key, partial(attempt_update, api, write, change)
