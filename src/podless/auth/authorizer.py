@@ -45,12 +45,14 @@ class Authorizer(Protocol):
 
     def is_allowed(self, user: User, attributes: Attributes) -> bool:
         """Return whether the user may make the request."""
+        return self.decide(user, attributes).allowed
 
     def decide(self, user: User, attributes: Attributes) -> Decision:
         """Return the decision with its reason."""
 
     def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         """Return the decision, or None if it takes long enough to run in slices."""
+        return None if self.is_costly(user, attributes) else self.decide(user, attributes)
 
     def is_costly(self, user: User, *requests: Attributes) -> bool:
         """Return whether one of these decisions takes long enough to run in slices."""
@@ -70,17 +72,11 @@ class Authorizer(Protocol):
 _YES = Decision(True)
 
 
-class AllowAll:
+class AllowAll(Authorizer):
     """Allows everything."""
-
-    def is_allowed(self, user: User, attributes: Attributes) -> bool:
-        return True
 
     def decide(self, user: User, attributes: Attributes) -> Decision:
         return _YES
-
-    def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
-        return None if self.is_costly(user, attributes) else self.decide(user, attributes)
 
     def is_costly(self, user: User, *requests: Attributes) -> bool:
         return False

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from podless.apis.rbac import rbac
 from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from podless.auth import rules
-from podless.auth.authorizer import Attributes, Decision, PolicyRule
+from podless.auth.authorizer import Attributes, Authorizer, Decision, PolicyRule
 from podless.auth.rules import RoleRules, join_errors
 from podless.auth.user import User
 from podless.cache.cache import Cache
@@ -65,7 +65,7 @@ class RoleBinding(NamedTuple):
 _BindingTable = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
 
 
-class RBAC:
+class RBAC(Authorizer):
     """Decides by roles and bindings. Members of system:masters may do everything."""
 
     def __init__(self, cache: Cache) -> None:
@@ -137,12 +137,7 @@ class RBAC:
         if not by_subject:
             self._bindings.pop(binding.namespace, None)
 
-    def is_allowed(self, user: User, attributes: Attributes) -> bool:
-        """Return whether the user may make the request."""
-        return user.is_master or self.decide(user, attributes).allowed
-
     def decide(self, user: User, attributes: Attributes) -> Decision:
-        """Return whether a request is allowed, and the reason."""
         if user.is_master:
             return _YES
         # the uid is left out, and extra too, which differs between tokens: RBAC does not look at them
@@ -156,7 +151,6 @@ class RBAC:
         return decision
 
     def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
-        """Return the decision, or None if the rules of a long role must be compiled for it."""
         return None if self._long_roles and self.is_costly(user, attributes) else self.decide(user, attributes)
 
     def is_costly(self, user: User, *requests: Attributes) -> bool:
@@ -199,7 +193,6 @@ class RBAC:
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
     def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """Return all rules of the user in a namespace ("": everywhere), and errors such as missing roles."""
         rules: list[PolicyRule] = []
         errors: list[str] = []
         for binding in self._bindings_of(_list_subjects(user), namespace):
@@ -214,7 +207,6 @@ class RBAC:
     def find_missing_rules(
         self, user: User, namespace: str, policy_rules: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
-        """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
         roles_held: dict[str, RoleRules] = {}
         errors: list[str] = []
         for binding in self._bindings_of(_list_subjects(user), namespace):
@@ -226,7 +218,6 @@ class RBAC:
         return rules.find_missing([*roles_held.values()], policy_rules), errors
 
     def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
-        """Return the rules of a role that a binding names, None if there is no such role."""
         entry = self._find_role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
 

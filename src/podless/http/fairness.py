@@ -15,16 +15,7 @@ from typing import Any
 
 from podless.http.flows import Flows
 from podless.http.limits import Limits
-from podless.http.message import (
-    TEXT,
-    Answer,
-    Handler,
-    HTTPRequest,
-    Pending,
-    Response,
-    Stream,
-    settle_answer,
-)
+from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 
 _TURN = 0.001  # seconds of work that one iteration of the loop starts while several users are active
 _LATER = 0.0002  # seconds charged for a request whose handler continues later

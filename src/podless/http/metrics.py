@@ -21,13 +21,7 @@ from podless.auth.authorizer import Attributes
 from podless.http.flows import Flow, Flows
 from podless.http.held import ClientMemory
 from podless.http.info import name_scope
-from podless.http.message import (
-    SLOW,
-    Answer,
-    HTTPRequest,
-    NoAnswer,
-    Response,
-)
+from podless.http.message import SLOW, Answer, HTTPRequest, NoAnswer, Response
 from podless.runtime import clock, system
 from podless.runtime.datafiles import read_rows
 from podless.runtime.histogram import Histogram, Sample

@@ -25,16 +25,7 @@ from podless.http.audit.policy import (
     logs_bodies,
 )
 from podless.http.info import mask_query
-from podless.http.message import (
-    Answer,
-    AuditRecord,
-    Handler,
-    HTTPRequest,
-    Pending,
-    Response,
-    Stream,
-    is_long,
-)
+from podless.http.message import Answer, AuditRecord, Handler, HTTPRequest, Pending, Response, Stream, is_long
 from podless.meta import objectmeta
 from podless.runtime import clock
 from podless.runtime.apierror import Timeout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import Protocol
 from urllib.parse import urlencode
 
 from podless.codec import serializer
@@ -34,40 +33,30 @@ _REASONS = {
 }
 
 
-class EventFrames(Protocol):
-    """How the bytes of a watch are divided into events."""
+class EventFrames:
+    """How the bytes of a watch are divided into events: lines of JSON."""
 
     def split_events(self, data: bytes) -> Iterator[bytes]:
         """Return the events in some bytes, in order."""
-
-    def read_type(self, event: bytes) -> bytes:
-        """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
-
-    def replace_type(self, event: bytes, type_: bytes) -> bytes:
-        """Return the event with its type replaced."""
-
-    def read_uid(self, event: bytes) -> str:
-        """Return the uid of the object, "" if it has none."""
-
-
-class _JSONFrames:
-    def split_events(self, data: bytes) -> Iterator[bytes]:
         yield from data.splitlines(keepends=True)
 
     def read_type(self, event: bytes) -> bytes:
+        """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
         return event[len(_BEGIN) : event.index(b'"', len(_BEGIN))]
 
     def replace_type(self, event: bytes, type_: bytes) -> bytes:
+        """Return the event with its type replaced."""
         return _BEGIN + type_ + event[event.index(b'"', len(_BEGIN)) :]
 
     def read_uid(self, event: bytes) -> str:
+        """Return the uid of the object, "" if it has none."""
         obj = serializer.decode_json(event)["object"]
         for row in obj.get("rows") or ():  # rows of a Table
             obj = row.get("object") or {}
         return (obj.get("metadata") or {}).get("uid") or ""
 
 
-class _ProtobufFrames:
+class _ProtobufFrames(EventFrames):
     def split_events(self, data: bytes) -> Iterator[bytes]:
         return protobuf.split_frames(data)
 
@@ -110,8 +99,7 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
             return number, position
 
 
-JSON_LINES: EventFrames = _JSONFrames()
-PROTOBUF_FRAMES: EventFrames = _ProtobufFrames()
+JSON_LINES, PROTOBUF_FRAMES = EventFrames(), _ProtobufFrames()
 
 
 def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[bytes]:
