@@ -43,7 +43,6 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
     # called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register the connection."""
         # uvloop's transports do not inherit from asyncio.Transport
         self._transport = cast(asyncio.Transport, transport)
         self._out.open(self._transport)
@@ -88,11 +87,9 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
         self._task = self._in.request = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for the next bytes."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Parse received bytes."""
         if self._unparsed:
             self._keep_unparsed(self._unparsed + self._buffer[:nbytes])
         else:

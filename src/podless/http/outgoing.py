@@ -207,7 +207,6 @@ class StreamSink(Sink):
         return True
 
     def send_initial(self, pieces: Iterator[Piece]) -> None:
-        """Send these pieces first; each is produced when the client has read the ones before."""
         self.start(self._out.pace.slice_iterator(pieces))
 
     def start(self, source: SlicedIterator[Piece] | JoinedPieces) -> None:

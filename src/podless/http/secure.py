@@ -112,13 +112,11 @@ class TLSConnection(asyncio.BufferedProtocol):
     # called by the loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the socket's transport."""
         self._raw = cast(asyncio.Transport, transport)
         if self._closed:
             self._raw.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Pass the end of the connection on."""
         client, self._client = self._client, None
         self._closed = True
         self._raw = _NOWHERE
@@ -129,7 +127,6 @@ class TLSConnection(asyncio.BufferedProtocol):
             self._on_handshake(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for the next bytes."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -149,12 +146,10 @@ class TLSConnection(asyncio.BufferedProtocol):
         return False
 
     def pause_writing(self) -> None:
-        """Pass on that the client reads slowly."""
         if self._open and self._client is not None:
             self._client.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass on that the client reads again."""
         if self._open and self._client is not None:
             self._client.resume_writing()
 

@@ -112,7 +112,6 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
         return self  # it implements the generator protocol
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
-        """Start a step with an exception."""
         try:
             if value is None and traceback is None:
                 return self._work.throw(type_)

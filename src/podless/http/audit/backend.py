@@ -215,7 +215,6 @@ class _LogWriter(threading.Thread):
         log.error("%s", text)
 
     def run(self) -> None:
-        """Write until the queue ends."""
         while self._queue.wait():
             while not self._write_all():
                 is_open = self._queue.wait_for_file(_RETRY_DELAY)
