@@ -91,7 +91,7 @@ class Controller:
         self.leave.append(collection.add_event_handler(handler))
         return collection
 
-    async def follow_kind(self, kind: Kind, handler: EventHandler | None = None) -> WatchCache:
+    async def follow_kind(self, kind: Kind, handler: EventHandler | None = None) -> None:
         """Pass the objects of a kind to a handler as if they were new, then all changes.
 
         The default handler reconciles each object.
@@ -100,7 +100,6 @@ class Controller:
         collection = await self.watch_kind(kind, handler)
         if stored := collection.entries_under(kind.prefix)[0]:
             handler([CacheEvent(entry.key, entry.revision, None, entry) for entry in stored])
-        return collection
 
     def _enqueue_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -212,12 +211,10 @@ class Controller:
             GUARD.set(self._guard)
         try:
             await MeasuredCoroutine(work, self.api.watchdog, lambda: Work("controller", self.name, "", key))
-        except DiskFull as error:  # readyz reports it; livez must not, because a restart does not free space
-            log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
-            return False
         except (APIError, StoreError) as error:
             log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
-            self._faults[key] = f"{key}: {error}"
+            if not isinstance(error, DiskFull):  # readyz reports it; livez must not: a restart does not free space
+                self._faults[key] = f"{key}: {error}"
             return False
         except Exception as error:
             log.error("controllers: %s failed on %s, trying again: %s", self.name, key, trace_error(error))

@@ -187,6 +187,7 @@ class ChangeLog(Protocol):
         """
 
 
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # of durations, in seconds
 KEPT = StoredValue(b"", -1)
 # a value of `expect`: the revision of the previous commit of the chain, which has written the key
 FOLLOWING = -1

@@ -135,10 +135,10 @@ class Channel(asyncio.Protocol):
                 end = at + 9 + length
                 if end > size:
                     break
-                if kind == _DATA and self._block is None:  # the most frequent frame
+                if kind == _DATA and self._block is None:
                     self._take_data(flags, number & _MAX_WINDOW, data[at + 9 : end])
                 else:
-                    self._write_frame(kind, flags, number & _MAX_WINDOW, data[at + 9 : end])
+                    self._take_frame(kind, flags, number & _MAX_WINDOW, data[at + 9 : end])
                 at = end
         except (ValueError, IndexError, struct.error, hpack.HPACKError) as error:
             self._end_calls(f"the peer does not speak HTTP/2: {error}")
@@ -147,12 +147,10 @@ class Channel(asyncio.Protocol):
 
     # frames
 
-    def _write_frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
+    def _take_frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:
             raise ValueError("an HTTP/2 header block is incomplete")
-        if kind == _DATA:
-            self._take_data(flags, number, body)
-        elif kind == _HEADERS:
+        if kind == _HEADERS:
             body = _strip_padding(flags, body)
             self._take_headers(flags, number, body[5:] if flags & _WEIGHED else body)
         elif kind == _CONTINUATION:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from podless.runtime.histogram import Histogram
-from podless.store.contract import StoreError, StoreFull, StoreTimeout, StoreUnreachable, ValueTooLarge
+from podless.store.contract import BUCKETS, StoreError, StoreFull, StoreTimeout, StoreUnreachable, ValueTooLarge
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import messages as m
 from podless.store.etcd.channel import Channel, ChannelError
@@ -19,7 +19,6 @@ from podless.store.etcd.settings import Etcd
 
 log = logging.getLogger("podless")
 
-_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _CALL_TIMEOUT = 5.0  # seconds until a call times out
 _MEMBER_TIMEOUT = 2.0  # seconds in which a reachable member must be found
 _CONNECT_TIMEOUT = 2.0  # seconds to connect to a member
@@ -83,7 +82,7 @@ class EtcdClient:
     """Calls one member of the cluster, and another one if that fails. times: durations by call."""
 
     def __init__(self, settings: Etcd) -> None:
-        self.times = {name: Histogram(_BUCKETS) for name in _SERVICES}
+        self.times = {name: Histogram(BUCKETS) for name in _SERVICES}
         self._settings = settings
         self._member = 0
         self._channel: Channel | None = None

@@ -23,6 +23,7 @@ from podless.runtime.traces import trace_error
 from podless.store import keys
 from podless.store.contract import (
     AUTHOR,
+    BUCKETS,
     FOLLOWING,
     KEPT,
     NOBODY,
@@ -65,7 +66,6 @@ _READ_CHANGES = 32  # changes in one read
 _MAX_READ_BYTES = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW_BYTES` bytes more
 _ROW_BYTES = 4096
 _ABSENT_KEY = "/health"  # a key that does not exist
-_TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _DELETED_VALUE = None, 0, False  # in place of the stored value of a deleted key
 _ABSENT_STATE = 0, 0, None  # revisions and length of a key that never existed
 _INSERT = format.INSERT
@@ -98,7 +98,7 @@ class SQLiteStore(Store):
         bounds: HistoryBounds | None = None,
         authors: bool = True,
     ) -> None:
-        self._durations = Histogram(_TIMES)
+        self._durations = Histogram(BUCKETS)
         self.durations = {"txn": self._durations}
         self._path = path
         self._revision = 0
