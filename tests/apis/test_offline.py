@@ -34,7 +34,7 @@ def kind() -> Kind:
 
 def check(text: str, content_type: str = "application/json") -> offline.Checked:
     of = kind()
-    return offline.check_create(of, of.versions[0], text.encode(), content_type)
+    return offline.check_object(of, of.versions[0], text.encode(), content_type=content_type)
 
 
 def test_a_sound_object_has_its_defaults() -> None:
@@ -76,7 +76,7 @@ import sys
 from podless.apis import offline
 made = offline.define_kind({definition()!r})
 body = b'{{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {{"name": "a"}}, "spec": {{"size": 11}}}}'
-assert len(offline.check_create(made.kind, made.kind.versions[0], body).errors) == 1
+assert len(offline.check_object(made.kind, made.kind.versions[0], body).errors) == 1
 refused = ("podless.http", "podless.store", "podless.auth", "podless.remote", "podless.verbs", "podless.cache")
 others = ("aiohttp", "httptools", "uvloop", "sqlite3")
 found = [name for name in sys.modules if name.startswith(refused) or name in others]

@@ -68,67 +68,57 @@ def define_kind(definition: Object) -> Definition:
     return Definition(None if errors else compile_kind(decoded, serializer.encode_json(decoded)), errors, warnings)
 
 
-def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
-    """Return the errors and warnings of a server about the create of an object. raw: JSON or YAML, by content_type."""
+def check_object(
+    kind: Kind, version: Version, raw: bytes, old: Object | None = None, content_type: str = "application/json"
+) -> Checked:
+    """Return the errors and warnings of a server about the create or update of an object.
+
+    raw: JSON or YAML, by content_type. old: the object before an update, in any version.
+    """
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
     metadata = obj["metadata"]
-    lent = _add_server_metadata(kind, metadata)
-    errors, warnings = _check_new(kind, version, obj, body)
-    for name in lent:
-        metadata.pop(name, None)
+    if old is None:
+        lent = _add_server_metadata(kind, metadata)
+        errors, warnings = _find_errors(obj, None, body)
+        for name in lent:
+            metadata.pop(name, None)
+    else:
+        old = kind.strategy.convert_object(kind, version, old)
+        for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
+            if name in old["metadata"] and not metadata.get(name):
+                metadata[name] = old["metadata"][name]
+        errors, warnings = _find_errors(obj, old, body)
     return Checked(obj, "", body.warnings, errors, warnings)
 
 
-def _check_new(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
-    """Return the errors and warnings of a new object."""
-    metadata = obj["metadata"]
-    namespaced = kind.namespaced and bool(metadata.get("namespace"))
+def _find_errors(obj: Object, old: Object | None, body: Body) -> tuple[Sequence[FieldError], list[str]]:
+    """Return the errors and warnings about an object with the metadata of a server."""
+    kind, version, metadata, floats = body.kind, body.version, obj["metadata"], body.floats
+    placed = kind.namespaced and bool(metadata.get("namespace"))
     try:
-        drop_gated(kind.struct_of(version), obj)
-        kind.strategy.prepare_create(version, obj)
+        drop_gated(kind.struct_of(version), obj, old)
+        if old is None:
+            kind.strategy.prepare_create(version, obj)
+        else:
+            kind.strategy.prepare_update(version, obj, old)
     except Invalid as refused:
         return refused.errors, []
     warnings = objectmeta.dedupe_owners(metadata)
-    errors = validation.validate_type(kind, version, obj) or [
-        *_out_of_place(kind, metadata),
-        *validation.validate_new(kind, version, obj, body.floats, namespaced=namespaced),
-    ]
-    return errors, warnings if errors else warnings + _list_warnings(kind, version, obj, None)
-
-
-def check_update(
-    kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
-) -> Checked:
-    """Return the errors and warnings of a server about the update of an object. old: in any version."""
-    body = Body(kind, version, raw, content_type)
-    try:
-        obj = bodies.read_body(body)
-    except BadRequest as refused:
-        return Checked(None, refused.message, body.warnings, (), ())
-    old = kind.strategy.convert_object(kind, version, old)
-    metadata = obj["metadata"]
-    for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
-        if name in old["metadata"] and not metadata.get(name):
-            metadata[name] = old["metadata"][name]
-    try:
-        drop_gated(kind.struct_of(version), obj, old)
-        kind.strategy.prepare_update(version, obj, old)
-    except Invalid as refused:
-        return Checked(obj, "", body.warnings, refused.errors, ())
-    warnings = objectmeta.dedupe_owners(metadata)
-    errors = validation.validate_type(kind, version, obj) or [
-        *_out_of_place(kind, metadata),
-        *validation.validate_change(
-            kind, version, obj, old, warnings, body.floats, namespaced=kind.namespaced and "namespace" in metadata
-        ),
-    ]
+    errors = validation.validate_type(kind, version, obj)
     if not errors:
-        warnings += _list_warnings(kind, version, obj, old)
-    return Checked(obj, "", body.warnings, errors, warnings)
+        errors = _out_of_place(kind, metadata)
+        if old is None:
+            errors += validation.validate_new(kind, version, obj, floats, namespaced=placed)
+        else:
+            errors += validation.validate_change(kind, version, obj, old, warnings, floats, namespaced=placed)
+    if not errors:
+        warnings += [kind.deprecation_warning(version)] if version.deprecated else []
+        warnings += kind.strategy.list_warnings(version, obj, old)
+    return errors, warnings
 
 
 def convert_object(kind: Kind, obj: Object, version: str) -> Object:
@@ -166,9 +156,3 @@ def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
     if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.metadata.drops_namespace:
         return []
     return [forbidden("metadata.namespace", "not allowed on this type")]
-
-
-def _list_warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
-    warnings = [kind.deprecation_warning(version)] if version.deprecated else []
-    warnings += kind.strategy.list_warnings(version, obj, old)
-    return warnings

@@ -198,9 +198,7 @@ class DocumentChecker:
         raw = ParsedJSON(collector.document.raw if is_whole else text)
         raw.outcome = entry.value, [], entry.floats
         old = self._find_old(collector, identity, kind, served)
-        checked = (
-            offline.check_create(kind, served, raw) if old is None else offline.check_update(kind, served, raw, old)
-        )
+        checked = offline.check_object(kind, served, raw, old)
         self._report_findings(collector, checked)
         if self._rules.dropped and checked.obj is not None:
             reported = {_find_named(message) for message in checked.findings}

@@ -89,12 +89,11 @@ class _VersionTests:
 
     def list_errors(self, obj: Object, old: Object | None = None) -> list[str]:
         raw = serializer.encode_json(obj)
-        if old is None:
-            checked = offline.check_create(self.kind, self.version, raw)
-        else:
+        before = None
+        if old is not None:
             before = offline.read_accepted(self.kind, self.version, serializer.encode_json(old))
             assert before is not None
-            checked = offline.check_update(self.kind, self.version, raw, before)
+        checked = offline.check_object(self.kind, self.version, raw, before)
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
 
     def break_rule(self, smallest: Object, path: field.Path, rule: Object) -> Object | None:

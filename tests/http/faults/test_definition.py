@@ -44,7 +44,7 @@ SPECS = st.lists(st.sampled_from(sorted(TERMS)), max_size=4, unique=True).flatma
 @given(SPECS)
 def test_an_object_is_good_where_python_takes_the_same(spec: dict[str, Any]) -> None:
     obj = {"apiVersion": "testing.podless.dev/v1", "kind": "Fault", "metadata": {"name": "x"}, "spec": spec}
-    checked = offline.check_create(KIND, KIND.versions[0], json.dumps(obj).encode())
+    checked = offline.check_object(KIND, KIND.versions[0], json.dumps(obj).encode())
     assert not checked.findings
     try:
         InjectedFault.from_spec("x", spec)

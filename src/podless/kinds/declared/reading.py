@@ -21,8 +21,6 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.schema import Schema
 
-# checks whether the value of another field, of an expression, or a default fits into a field
-
 _EITHER: Final = "int-or-string"
 # CEL types that fit into a field, by the field's type; dyn fits into all
 _KINDS: Final = {
@@ -36,64 +34,8 @@ _KINDS: Final = {
 }
 _SCALARS: Final = ("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "null")
 _WITH_JSON: Final = (*_SCALARS, "list", "map", "dyn", "param")
-_OBJECT: Final = "selfType"  # names of object types begin with this (cel/declared.py)
-
-
-def _type_of(node: Object) -> str:
-    """Return the type of a field, "" for any."""
-    return _EITHER if node.get("x-kubernetes-int-or-string") else node.get("type") or ""
-
-
-def check_move(source: Object, target: Object) -> str:
-    """Return why a field cannot move to another one, judged by their types; "" if it can."""
-    todo = [(source, target, "")]
-    while todo:
-        charge(1)
-        source_node, target_node, at = todo.pop()
-        source_type, target_type = _type_of(source_node), _type_of(target_node)
-        if not source_type or not target_type:
-            continue
-        if source_type != target_type and (source_type, target_type) not in _WIDER:
-            location = f" at {at.removeprefix('.')}" if at else ""
-            return f"it is of type {source_type}, and the field of type {target_type}{location}"
-        for keyword, mark in (("items", "[*]"), ("additionalProperties", "[*]")):
-            pair = source_node.get(keyword), target_node.get(keyword)
-            if isinstance(pair[0], dict) and isinstance(pair[1], dict):
-                todo.append((pair[0], pair[1], at + mark))
-        target_properties = target_node.get("properties") or {}
-        for name, source_property in (source_node.get("properties") or {}).items():
-            if name in target_properties:
-                todo.append((source_property, target_properties[name], f"{at}.{name}"))
-    return ""
-
-
 _WIDER: Final = (("integer", "number"), ("integer", _EITHER), ("string", _EITHER))
-
-
-def check_value(type_: Type, node: Object) -> str:
-    """Return why values of a CEL type do not fit into a field; "" if they do."""
-    while type_.kind == "opaque" and type_.name == "optional_type":
-        type_ = type_.params[0]
-    if type_.kind not in _WITH_JSON and type_.name != "wrapper" and not type_.name.startswith(_OBJECT):
-        return f"the expression must have a value with a form in JSON, and not {type_}"
-    expected = _type_of(node)
-    if type_.kind in ("dyn", "param") or not expected:
-        return ""
-    if type_.kind == "null":
-        return "" if node.get("nullable") else "the field is not nullable"
-    if type_.kind in _KINDS.get(expected, ()) or type_.name == "wrapper":
-        return ""
-    return f"the expression is of type {type_}, and the field of type {expected}"
-
-
-def check_default(node: Object, value: Any) -> str:
-    """Return why a value does not fit into a field; "" if it does."""
-    if not node:
-        return ""
-    errors = Schema.compile({"type": "object", "properties": {"value": node}}).validate({"value": value})
-    return errors[0].body if errors else ""
-
-
+_OBJECT: Final = "selfType"  # names of object types begin with this (cel/declared.py)
 _MAX = 500  # maximum number of entries and paths together
 _MAX_EXPRESSION = 4096  # maximum characters of one expression
 _MAX_EXPRESSIONS = 32768  # maximum characters of all expressions; compiling takes 12 us for each character
@@ -225,7 +167,7 @@ class _ConversionReader:
         nodes = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
         assert nodes[0] is not None
         assert nodes[1] is not None
-        problem = check_move(nodes[0], nodes[1])
+        problem = _explain_move(nodes[0], nodes[1])
         if problem:
             self._add_error(path, target.text, f"{source.text} of {pair[0]} does not fit: {problem}")
         elif self._claim_field(pair, target, path):
@@ -248,7 +190,7 @@ class _ConversionReader:
                 program := self._compile_expression(pair[0], source, item_path)
             ):
                 node = find_schema(self._schemas[pair[1]].openapi, path) or {}
-                reason = check_value(program.type, node)
+                reason = _explain_value(program.type, node)
                 if reason:
                     self._add_error(item_path, source, reason)
                 self.steps[pair].values.append((path, program))
@@ -301,7 +243,7 @@ class _ConversionReader:
             path = self._read_path(text, pair[1], item_path)
             if path is None:
                 continue
-            problem = check_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
+            problem = _explain_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
             if problem:
                 self._add_error(item_path, value if isinstance(value, str | int | bool) else None, problem)
             self.steps[pair].defaults.append((path, value))
@@ -344,3 +286,55 @@ class _ConversionReader:
 
     def _add_error(self, at: str, value: Any, detail: str) -> None:
         self.errors.append(field.invalid(at, value, detail))
+
+
+def _type_of(node: Object) -> str:
+    """Return the type of a field, "" for any."""
+    return _EITHER if node.get("x-kubernetes-int-or-string") else node.get("type") or ""
+
+
+def _explain_move(source: Object, target: Object) -> str:
+    """Return why a field cannot move to another one, judged by their types; "" if it can."""
+    todo = [(source, target, "")]
+    while todo:
+        charge(1)
+        source_node, target_node, at = todo.pop()
+        source_type, target_type = _type_of(source_node), _type_of(target_node)
+        if not source_type or not target_type:
+            continue
+        if source_type != target_type and (source_type, target_type) not in _WIDER:
+            location = f" at {at.removeprefix('.')}" if at else ""
+            return f"it is of type {source_type}, and the field of type {target_type}{location}"
+        for keyword, mark in (("items", "[*]"), ("additionalProperties", "[*]")):
+            pair = source_node.get(keyword), target_node.get(keyword)
+            if isinstance(pair[0], dict) and isinstance(pair[1], dict):
+                todo.append((pair[0], pair[1], at + mark))
+        target_properties = target_node.get("properties") or {}
+        for name, source_property in (source_node.get("properties") or {}).items():
+            if name in target_properties:
+                todo.append((source_property, target_properties[name], f"{at}.{name}"))
+    return ""
+
+
+def _explain_value(type_: Type, node: Object) -> str:
+    """Return why values of a CEL type do not fit into a field; "" if they do."""
+    while type_.kind == "opaque" and type_.name == "optional_type":
+        type_ = type_.params[0]
+    if type_.kind not in _WITH_JSON and type_.name != "wrapper" and not type_.name.startswith(_OBJECT):
+        return f"the expression must have a value with a form in JSON, and not {type_}"
+    expected = _type_of(node)
+    if type_.kind in ("dyn", "param") or not expected:
+        return ""
+    if type_.kind == "null":
+        return "" if node.get("nullable") else "the field is not nullable"
+    if type_.kind in _KINDS.get(expected, ()) or type_.name == "wrapper":
+        return ""
+    return f"the expression is of type {type_}, and the field of type {expected}"
+
+
+def _explain_default(node: Object, value: Any) -> str:
+    """Return why a value does not fit into a field; "" if it does."""
+    if not node:
+        return ""
+    errors = Schema.compile({"type": "object", "properties": {"value": node}}).validate({"value": value})
+    return errors[0].body if errors else ""
