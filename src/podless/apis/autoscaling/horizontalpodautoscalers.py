@@ -242,7 +242,7 @@ def _validate_container(source: Object, path: str) -> field.Errors:
     if not name:
         yield field.required(f"{path}.name", "must specify a resource name")
     else:
-        yield from resources.container_name(name, f"{path}.name")
+        yield from resources.validate_container_resource(name, f"{path}.name")
     yield from checks.validate_name(f"{path}.container", source.get("container"), missing="must specify a container")
     yield from _validate_resource_target(source, path)
 

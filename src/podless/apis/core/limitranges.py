@@ -78,7 +78,7 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
 
 def _validate_item(item: Object, path: str) -> field.Errors:
     kind = item["type"]
-    named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
+    named = resources.validate_container_resource if kind in (_CONTAINER, _POD) else resources.validate_resource_name
     for field_name in _AMOUNTS:
         amounts = item.get(field_name) or {}
         if kind == _POD and field_name.startswith("default"):

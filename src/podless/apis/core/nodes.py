@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.apis.podspec.resources import quantity_errors
+from podless.apis.podspec.resources import validate_quantity
 from podless.apis.podspec.scheduling import taint_effect
 from podless.apis.shared import annotated
 from podless.apis.shared.checks import POSITIVE, list_items, validate_label_key
@@ -170,7 +170,7 @@ def _validate_taints(holder: Object, holder_path: str, name: str = "taints") -> 
 def _validate_amounts(status: Object) -> Errors:
     for field_name in ("capacity", "allocatable"):
         for name, amount in each(sort_keys(status.get(field_name) or {})).items():
-            yield from quantity_errors(name, amount, f"status.{field_name}.{name}")
+            yield from validate_quantity(name, amount, f"status.{field_name}.{name}")
 
 
 def _validate_features(features: list[str]) -> Errors:

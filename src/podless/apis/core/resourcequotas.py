@@ -109,10 +109,10 @@ def _validate_amounts(amounts: dict[str, str] | None, path: str) -> field.Errors
 
     for name, text in each(amounts or {}).items():
         item_path = f"{path}[{name}]"
-        yield from resources.resource_name(name, item_path)
+        yield from resources.validate_resource_name(name, item_path)
         if "/" not in name and not _is_standard(name):
             yield field.invalid(item_path, Stringer(name), "must be a standard resource for quota")
-        yield from resources.quantity_errors(name, text, item_path)
+        yield from resources.validate_quantity(name, text, item_path)
 
 
 def _is_standard(name: str) -> bool:

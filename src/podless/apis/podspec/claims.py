@@ -65,7 +65,7 @@ def _validate_storage(amount: str | None, path: str) -> field.Errors:
     elif quantity.parse_nanos(amount) <= 0:
         yield field.invalid(item_path, amount, checks.POSITIVE)
     else:
-        yield from resources.quantity_errors("storage", amount, item_path)
+        yield from resources.validate_quantity("storage", amount, item_path)
 
 
 def _validate_sources(sources: Object, path: str, *, any_group: bool) -> field.Errors:

@@ -44,31 +44,24 @@ def may_overcommit(name: str) -> bool:
     return is_native(name) and not name.startswith(_HUGE)
 
 
-def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
+def validate_resources(
+    resources: Object, path: str, claims: Set[str], *, indivisible: bool = False, name_check: NameCheck | None = None
+) -> field.Errors:
     """Validate the resources of a container. claims: the names of the pod's claims.
 
-    indivisible: accept fractions of huge pages.
+    indivisible: accept fractions of huge pages. name_check: validates the names (default: those of a container).
     """
-    return _validate_requirements(resources, path, claims, container_name, indivisible)
-
-
-def _validate_requirements(
-    resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool
-) -> field.Errors:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, text in limits.items():
-        charge(_AMOUNT)
-        item_path = f"{path}.limits[{name}]"
-        yield from name_check(name, item_path)
-        yield from quantity_errors(name, text, item_path)
-        yield from _validate_huge_pages(name, text, item_path, indivisible)
-    for name, text in requests.items():
-        charge(_AMOUNT)
-        item_path = f"{path}.requests[{name}]"
-        yield from name_check(name, item_path)
-        yield from quantity_errors(name, text, item_path)
-        yield from _validate_within_limit(name, text, limits.get(name), path)
-        yield from _validate_huge_pages(name, text, item_path, indivisible)
+    for key, listed in (("limits", limits), ("requests", requests)):
+        for name, text in listed.items():
+            charge(_AMOUNT)
+            item_path = f"{path}.{key}[{name}]"
+            yield from (name_check or validate_container_resource)(name, item_path)
+            yield from validate_quantity(name, text, item_path)
+            if listed is requests:
+                yield from _validate_within_limit(name, text, limits.get(name), path)
+            if name.startswith(_HUGE) and not indivisible:
+                yield from _validate_huge_pages(name, text, item_path)
     all_names = limits.keys() | requests.keys()
     if any(name.startswith(_HUGE) for name in all_names) and all_names.isdisjoint(("cpu", "memory")):
         yield field.forbidden(path, "HugePages require cpu or memory")
@@ -88,7 +81,7 @@ def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -
         yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
 
 
-def quantity_errors(name: str, text: str, path: str) -> field.Errors:
+def validate_quantity(name: str, text: str, path: str) -> field.Errors:
     """Validate the quantity of a resource."""
     if quantity.parse_nanos(text) < 0:
         yield field.invalid(path, text, NONNEGATIVE)
@@ -96,9 +89,7 @@ def quantity_errors(name: str, text: str, path: str) -> field.Errors:
         yield field.invalid(path, gostructs.format_quantity(text), "must be an integer")
 
 
-def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> field.Errors:
-    if not name.startswith(_HUGE) or indivisible:
-        return
+def _validate_huge_pages(name: str, text: str, path: str) -> field.Errors:
     try:
         size, fraction = divmod(quantity.parse_nanos(name.removeprefix(_HUGE)), quantity.NANO)
     except quantity.QuantityError:
@@ -109,19 +100,16 @@ def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> 
 
 def has_fractional_huge_pages(spec: Object) -> bool:
     """Return whether containers of a pod have fractions of huge pages."""
-    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
-        resources = container.get("resources") or {}
-        for field_name in ("limits", "requests"):
-            if any(
-                True
-                for name, text in (resources.get(field_name) or {}).items()
-                for _ in _validate_huge_pages(name, text, "", False)
-            ):
-                return True
-    return False
+    containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    return any(
+        name.startswith(_HUGE) and any(_validate_huge_pages(name, text, ""))
+        for container in each(containers)
+        for key in ("limits", "requests")
+        for name, text in ((container.get("resources") or {}).get(key) or {}).items()
+    )
 
 
-def resource_name(name: str, path: str) -> field.Errors:
+def validate_resource_name(name: str, path: str) -> field.Errors:
     """Validate the name of a resource: one of Kubernetes' own, or a domain-prefixed one."""
     faults = names.check_qualified_name(name)
     if faults:
@@ -130,20 +118,20 @@ def resource_name(name: str, path: str) -> field.Errors:
         yield field.invalid(path, Stringer(name), "must be a standard resource type or fully qualified")
 
 
-def container_name(name: str, path: str) -> field.Errors:
+def validate_container_resource(name: str, path: str) -> field.Errors:
     """Validate the name of a resource of a container."""
     if name not in _OF_CONTAINERS and not _fits_containers(name):
-        yield from _container_name(name, path)
+        yield from _find_container_faults(name, path)
 
 
 @bounded_cache(4096)
 def _fits_containers(name: str) -> bool:
     """Return whether containers may use a resource; cached, because a pod's containers often have the same ones."""
-    return not any(_container_name(name, ""))
+    return not any(_find_container_faults(name, ""))
 
 
-def _container_name(name: str, path: str) -> field.Errors:
-    yield from resource_name(name, path)
+def _find_container_faults(name: str, path: str) -> field.Errors:
+    yield from validate_resource_name(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE):
             yield field.invalid(path, Stringer(name), "must be a standard resource for containers")
@@ -151,8 +139,8 @@ def _container_name(name: str, path: str) -> field.Errors:
         yield field.invalid(path, Stringer(name), "doesn't follow extended resource name standard")
 
 
-def _pod_name(name: str, path: str) -> field.Errors:
-    errors = list(resource_name(name, path))
+def _validate_pod_resource(name: str, path: str) -> field.Errors:
+    errors = list(validate_resource_name(name, path))
     yield from errors
     if not errors and name not in _OF_PODS and not name.startswith(_HUGE):
         yield field.not_supported(path, Stringer(name), _OF_PODS)
@@ -196,7 +184,9 @@ def validate_pod_resources(spec: Object, path: str, claims: Set[str], *, indivis
         return
     if pod_resources.get("claims") is not None:
         yield field.forbidden(f"{resources_path}.claims", "claims may not be set for Resources at pod-level")
-    yield from _validate_requirements(pod_resources, resources_path, claims, _pod_name, indivisible)
+    yield from validate_resources(
+        pod_resources, resources_path, claims, indivisible=indivisible, name_check=_validate_pod_resource
+    )
     yield from _validate_pod_total(spec, pod_resources, resources_path)
 
 
