@@ -119,26 +119,26 @@ class Meter:
         measure: Callable[[Object], Usage],
         collection: WatchCache,
         scope: str,
-        measure_and_name: tuple[str, str],
+        sum_key: tuple[str, str],
         applies: Callable[[Usage], bool],
     ) -> str:
         def usage_text(entry: Entry) -> str | None:
             usage: Usage = entry.forms["usage"]
-            return usage.amounts.get(measure_and_name[1]) if applies(usage) else None
+            return usage.amounts.get(sum_key[1]) if applies(usage) else None
 
         self._spaces[scope] = space = self._spaces.pop(scope, None) or _Space()
-        total = space.sums.get(measure_and_name)
+        total = space.sums.get(sum_key)
         if total is None or total.seen < space.first:
             total = _Sum(space.last)
             for entry in collection.entries_under(scope)[0]:
                 _measure_entry(measure, entry)
                 total.put_amount(entry.key, usage_text(entry))
             if self._spaces.get(scope) is space:
-                self._store_sum(space, measure_and_name, total)
+                self._store_sum(space, sum_key, total)
         while True:
             charge(_STEPS)  # charge first, because other requests can update this sum or change objects meanwhile
             if total.seen < space.first or self._spaces.get(scope) is not space:
-                return self._sum_usage(measure, collection, scope, measure_and_name, applies)
+                return self._sum_usage(measure, collection, scope, sum_key, applies)
             if total.seen == space.last:
                 return total.format_sum()
             position = total.seen
@@ -153,12 +153,12 @@ class Meter:
             before = len(total.amounts)
             total.put_amount(key, text)
             total.seen += 1
-            self.amount_count += len(total.amounts) - before if space.sums.get(measure_and_name) is total else 0
+            self.amount_count += len(total.amounts) - before if space.sums.get(sum_key) is total else 0
 
-    def _store_sum(self, space: _Space, measure_and_name: tuple[str, str], total: _Sum) -> None:
+    def _store_sum(self, space: _Space, sum_key: tuple[str, str], total: _Sum) -> None:
         """Store a new sum. Sums of the least recently used namespaces are dropped, one by one."""
-        before = space.sums.pop(measure_and_name, None)
-        space.sums[measure_and_name] = total
+        before = space.sums.pop(sum_key, None)
+        space.sums[sum_key] = total
         self._sums += before is None
         self.amount_count += len(total.amounts) - (len(before.amounts) if before is not None else 0)
         while self.amount_count > MAX or self._sums > _SUMS or len(self._spaces) > _SPACES:

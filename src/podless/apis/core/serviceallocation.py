@@ -14,6 +14,7 @@ from typing import Any
 
 from podless.apis.core.ipfamilies import needs_health_check
 from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS
+from podless.apis.shared.checks import validate_name
 from podless.meta import field, names
 from podless.meta.addresses import parse_address
 from podless.meta.errors import APIError, Invalid
@@ -30,11 +31,6 @@ _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
 _AT_RANDOM = 16  # random attempts to find a free port
 _GUESS = 32768  # first port of dry runs, which allocate none
-_PORT_ALLOCATED = "provided port is already allocated"
-_HOLDER = "spec.parentRef.name"
-_NO_ADDRESS = f"is not in the valid range. The range of valid IPs is {NETWORK}"
-_ELSEWHERE = "the provided network does not match the current range"
-_OUTSIDE = "provided port is not in the valid range. The range of valid ports is 30000-32767"
 
 
 class PortRefused(ValueError):
@@ -121,10 +117,12 @@ class Allocation:
 
     def _named_address(self, ip: str, cluster_ips: list[str]) -> str:
         canonical, reason = _canonical_address(ip), ""
-        number = int(ipaddress.ip_address(canonical))
-        if not _FIRST <= number <= _LAST:
-            # kube-apiserver's dry run checks the only range, a write looks for a matching range first
-            reason = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
+        if not _FIRST <= int(ipaddress.ip_address(canonical)) <= _LAST:
+            reason = "the provided network does not match the current range"
+            if (
+                self._dry_run
+            ):  # kube-apiserver's dry run checks the only range, a write looks for a matching range first
+                reason = f"the provided IP ({ip}) is not in the valid range. The range of valid IPs is {NETWORK}"
         elif not self._dry_run and canonical in self._pool.addresses:
             reason = "provided IP is already allocated"
         if reason:
@@ -137,12 +135,9 @@ class Allocation:
         """Raise Invalid for a Service whose name an IPAddress cannot reference."""
         if self._dry_run:
             return
-        faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.check_path_segment(self._name)]
-        if not self._name:
-            faults = [str(field.required(_HOLDER))]
-        if faults:
-            reason = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
-            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {reason}'
+        errors = validate_name("spec.parentRef.name", self._name, names.check_path_segment)
+        if errors:
+            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {field.join_errors(errors)}'
             self._raise_invalid(field.invalid("spec.clusterIPs", cluster_ips, detail))
 
     def _any_address(self, cluster_ips: list[str]) -> str:
@@ -159,9 +154,9 @@ class Allocation:
     def _take_port(self, port: int) -> None:
         """Allocate a port. Raises PortRefused if it is taken or out of range."""
         if not self._dry_run and port not in _PORTS:
-            raise PortRefused(_OUTSIDE)
+            raise PortRefused("provided port is not in the valid range. The range of valid ports is 30000-32767")
         if port in self._pool.ports or port in self.ports:
-            raise PortRefused(_PORT_ALLOCATED)
+            raise PortRefused("provided port is already allocated")
         self._choose_port(port)
 
     def _choose_port(self, port: int) -> None:
@@ -234,9 +229,7 @@ class Allocation:
 
     def _give_check(self, spec: Object, before: Object | None) -> None:
         """Allocate healthCheckNodePort for a load balancer whose externalTrafficPolicy is Local."""
-        if not needs_health_check(spec):
-            return
-        if before is not None and needs_health_check(before):
+        if not needs_health_check(spec) or (before is not None and needs_health_check(before)):
             return
         port = spec.get("healthCheckNodePort") or 0
         try:

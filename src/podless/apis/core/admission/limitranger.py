@@ -6,6 +6,7 @@ Source: Kubernetes' plugin/pkg/admission/limitranger.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import gt, lt
 from typing import NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
@@ -190,17 +191,13 @@ def _fill_container(container: Object, limit_range: _ReadLimitRange, container_n
 
 
 def _check_claim(limits: Sequence[_Limit], spec: Object, quantities: _Quantities) -> Iterator[str]:
-    requests = (spec.get("resources") or {}).get("requests") or {}
+    requests = (("request", (spec.get("resources") or {}).get("requests") or {}),)
     for limit in each(limits):
         if limit.kind == _CLAIM:
             for bound in limit.minimums:
-                yield from _check_min(_CLAIM, bound, requests, {}, quantities)
-            for name, text, amount in limit.maximums:
-                charge(1)
-                if name not in requests:
-                    yield f"maximum {name} usage per {_CLAIM} is {text}.  No request is specified"
-                elif quantities[requests[name]] > amount:
-                    yield f"maximum {name} usage per {_CLAIM} is {text}, but request is {requests[name]}"
+                yield from _check_bound("minimum", _CLAIM, bound, requests, quantities)
+            for bound in limit.maximums:
+                yield from _check_bound("maximum", _CLAIM, bound, requests, quantities)
 
 
 def _check_pod(limits: Sequence[_Limit], spec: Object, quantities: _Quantities) -> Iterator[str]:
@@ -235,34 +232,30 @@ def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
 
 
 def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
+    amounts = ("request", requests), ("limit", limits)
     for bound in limit.minimums:
-        yield from _check_min(limit.kind, bound, requests, limits, quantities)
+        yield from _check_bound("minimum", limit.kind, bound, amounts, quantities)
     for bound in limit.maximums:
-        yield from _check_max(limit.kind, bound, requests, limits, quantities)
+        yield from _check_bound("maximum", limit.kind, bound, amounts[::-1], quantities)
     for bound in limit.ratio:
         yield from _check_ratio(limit.kind, bound, requests, limits, quantities)
 
 
-def _check_min(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
+def _check_bound(
+    word: str, kind: str, bound: _Bound, amounts: tuple[tuple[str, Amounts], ...], quantities: _Quantities
+) -> Iterator[str]:
+    """Check a bound. word: minimum or maximum. amounts: requests and limits by noun; those of the first are required."""
     charge(_STEPS)
     name, text, amount = bound
-    if name not in requests:
-        yield f"minimum {name} usage per {kind} is {text}.  No request is specified"
-    elif quantities[requests[name]] < amount:
-        yield f"minimum {name} usage per {kind} is {text}, but request is {requests[name]}"
-    elif name in limits and quantities[limits[name]] < amount:
-        yield f"minimum {name} usage per {kind} is {text}, but limit is {limits[name]}"
-
-
-def _check_max(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
-    charge(_STEPS)
-    name, text, amount = bound
-    if name not in limits:
-        yield f"maximum {name} usage per {kind} is {text}.  No limit is specified"
-    elif quantities[limits[name]] > amount:
-        yield f"maximum {name} usage per {kind} is {text}, but limit is {limits[name]}"
-    elif name in requests and quantities[requests[name]] > amount:
-        yield f"maximum {name} usage per {kind} is {text}, but request is {requests[name]}"
+    exceeds = lt if word == "minimum" else gt
+    head = f"{word} {name} usage per {kind} is {text}"
+    if name not in amounts[0][1]:
+        yield f"{head}.  No {amounts[0][0]} is specified"
+        return
+    for noun, texts in amounts:
+        if name in texts and exceeds(quantities[texts[name]], amount):
+            yield f"{head}, but {noun} is {texts[name]}"
+            return
 
 
 def _check_ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, parsed: _Quantities) -> Iterator[str]:

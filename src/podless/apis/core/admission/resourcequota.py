@@ -70,11 +70,8 @@ class ResourceQuota(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if the write exceeds a quota."""
         kind, namespace = attr.kind, attr.namespace
-        if (
-            _is_unmeasured(attr)
-            or not counted_names(kind)
-            or not self._quotas.count_entries(QUOTAS.keys.scope(namespace))
-        ):
+        has_quotas = self._quotas.count_entries(QUOTAS.keys.scope(namespace))
+        if not has_quotas or not counted_names(kind) or _is_unmeasured(attr):
             return
         collection = await self._state.load_collection(kind)
         book = _Booking(partial(self._charge_quotas, attr, collection), (self._quotas, collection))
@@ -130,47 +127,33 @@ class ResourceQuota(Plugin):
         new: Usage | None,
         old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the amounts that a write requests of a quota, and the used amounts. Raises Forbidden."""
-        kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
-        requested, used = self._measure_usage(attr, collection, name, quota, new, old)
-        if attr.operation == CREATE:
-            hard, measured = read_limits(quota), usage.measured_names(kind, counted_names(kind))
-            for counted in counted_names(kind):
-                if counted in hard and counted not in measured:
-                    requested[counted], used[counted] = (
-                        "1",
-                        quantity.canonicalize_quantity(str(collection.count_entries(scope))),
-                    )
-        return requested, used
+        """Return the amounts that a write requests of a quota, and the used amounts. Raises Forbidden.
 
-    def _measure_usage(
-        self,
-        attr: AdmissionAttributes,
-        collection: WatchCache,
-        name: str,
-        quota: Object,
-        new: Usage | None,
-        old: Usage | None,
-    ) -> tuple[dict[str, str], dict[str, str]]:
+        new, old: the usage of the object after and before the write; None if there is none.
+        """
         kind, hard = attr.kind, quota["spec"].get("hard") or {}
+        requested: dict[str, str] = {}
+        used: dict[str, str] = {}
         measured = usage.measured_names(kind, each(hard))
-        if new is None or not measured or attr.obj is None:
-            return {}, {}
-        applies = usage.scope_matcher(quota)
-        if not applies(new):
-            return {}, {}
-        if old is None and kind.plural == "pods" and (unset := usage.find_unset_resources(attr.obj, hard)):
-            raise _make_refusal(attr, f"failed quota: {name}: must specify {unset}")
-        before = old.amounts if old is not None and applies(old) else {}
-        requested = {}
-        for resource in measured:
-            charge(_STEPS)
-            text = quantity.subtract_quantity(new.amounts.get(resource, "0"), before.get(resource, "0"))
-            if quantity.parse_nanos(text) > 0:
-                requested[resource] = text
-        if not requested:
-            return {}, {}
-        return requested, self._meter.measure_usage(kind, collection, attr.namespace, quota, list(requested))
+        if measured and new is not None and (applies := usage.scope_matcher(quota))(new):
+            assert attr.obj is not None
+            if old is None and kind.plural == "pods" and (unset := usage.find_unset_resources(attr.obj, hard)):
+                raise _make_refusal(attr, f"failed quota: {name}: must specify {unset}")
+            before = old.amounts if old is not None and applies(old) else {}
+            for resource in measured:
+                charge(_STEPS)
+                text = quantity.subtract_quantity(new.amounts.get(resource, "0"), before.get(resource, "0"))
+                if quantity.parse_nanos(text) > 0:
+                    requested[resource] = text
+            if requested:
+                used = self._meter.measure_usage(kind, collection, attr.namespace, quota, list(requested))
+        if attr.operation == CREATE:
+            limits, names = read_limits(quota), counted_names(kind)
+            for counted in names:
+                if counted in limits and counted not in usage.measured_names(kind, names):
+                    count = collection.count_entries(kind.keys.scope(attr.namespace))
+                    requested[counted], used[counted] = "1", quantity.canonicalize_quantity(str(count))
+        return requested, used
 
 
 class _Booking:
