@@ -90,7 +90,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
 
 
 def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
-    """Return nanoseconds since 1970 and the UTC offset in seconds of a time. Raises ValueError as time.Parse does."""
+    """Return nanoseconds since 1970 and the UTC offset in seconds of a time (LOCAL: in UTC). Raises ValueError."""
     (year, month, day, hour, minute, second), nanos, offset = _parse_time(text, layout)
     days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
     seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset

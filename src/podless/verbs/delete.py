@@ -132,7 +132,7 @@ def _read_grace_period(chosen: DeleteOptions) -> int | None:
 
 
 def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[Next | AttemptOutcome, bool]:
-    """Begin or shorten a grace period in seconds. Return the outcome, and whether it is over. requested: by the client."""
+    """Begin or shorten a grace period, in seconds. Return the outcome, and whether it is over. requested: if given."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
         _mark_graceful(metadata, period)
