@@ -81,7 +81,7 @@ def _split_json(file: str, raw: bytes) -> Iterator[Document]:
         return
     decoder, offset, line = json.JSONDecoder(), 0, 0
     while offset < len(text):
-        start = _get_match_end(_SPACE.match(text, offset))
+        start = _SPACE.match(text, offset).end()  # type: ignore[union-attr]  # matches nothing, too
         line += text.count("\n", offset, start)
         if start == len(text):
             return
@@ -91,8 +91,3 @@ def _split_json(file: str, raw: bytes) -> Iterator[Document]:
             offset = len(text)
         yield Document(file, line, text[start:offset].encode(), yaml=False)
         line += text.count("\n", start, offset)
-
-
-def _get_match_end(match: re.Match[str] | None) -> int:
-    assert match is not None
-    return match.end()

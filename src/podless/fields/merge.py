@@ -222,8 +222,12 @@ def _settle_owners(
 def _prune_object(target: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
-    if last is None or (last.version == now.version and _keeps_all(now.fields, last.fields)):
-        return merged  # the apply drops no field
+    if last is None:
+        return merged
+    if last.version == now.version:  # compare only the nodes that differ, often few
+        unequal = {name: node for name, node in last.fields.items() if now.fields.get(name) != node}
+        if sets.contains_set(now.fields, unequal):
+            return merged  # the apply drops no field
     try:
         merged = target.convert_object(merged, last.version, "merged object to last applied version")
     except NoVersion:
@@ -239,11 +243,6 @@ def _prune_object(target: WriteTarget, merged: Object, owners: Owners, owner: Fi
         sets.subtract_set(name_members(collect_leaves(merged, shape), shape), present), given_up
     )
     return target.convert_object(remove_fields(merged, removed, shape), now.version)
-
-
-def _keeps_all(now: Fields, last: Fields) -> bool:
-    """Return whether an owner applies all fields that it applied before. Compares only unequal nodes, often few."""
-    return sets.contains_set(now, {name: node for name, node in last.items() if now.get(name) != node})
 
 
 def _add_owned(target: WriteTarget, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:

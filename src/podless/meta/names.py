@@ -55,16 +55,11 @@ class Syntax:
         examples = " or ".join(f"'{example}', " for example in self.examples.split())
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
 
-    @property
-    def too_long(self) -> str:
-        """The error text for a value with too many bytes."""
-        return f"must be no more than {self.limit}"
-
     def find_errors(self, value: str) -> list[str]:
         """Return the faults of a value."""
         if self.accepts(value):
             return []
-        errors = [self.too_long] if 0 < self.max_bytes < _count_bytes(value) else []
+        errors = [f"must be no more than {self.limit}"] if 0 < self.max_bytes < _count_bytes(value) else []
         return errors if self.matches(value) else [*errors, self.describe_syntax]
 
 

@@ -87,7 +87,7 @@ class LabelSelector:
     @made_once
     def matches(self) -> Callable[[Mapping[str, str]], bool]:
         """Return a function that checks whether labels match, in time proportional to the labels."""
-        return _match_nothing if self.matches_nothing else _RequirementIndex(self.requirements).match_labels
+        return (lambda labels: False) if self.matches_nothing else _RequirementIndex(self.requirements).match_labels
 
     def prepare(self) -> None:
         """Compute everything that matching needs."""
@@ -157,10 +157,6 @@ def _limit_range(range_: tuple[float, float], operator: str, bound: int | None) 
     if bound is None:
         return math.inf, high
     return (max(low, bound), high) if operator == "gt" else (low, min(high, bound))
-
-
-def _match_nothing(labels: Mapping[str, str]) -> bool:
-    return False
 
 
 EVERYTHING = LabelSelector()

@@ -111,7 +111,7 @@ PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE
 
 
 def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, quoted: bool = False) -> Patch:
-    """Return the patch, ready to apply. repeated: gets repeated fields. quoted: for an error text. Raises BadRequest."""
+    """Return the patch, ready to apply. repeated: gets repeated fields. quoted: for an error. Raises BadRequest."""
     request = SentPatch(
         call.body,
         chosen.validation != "Ignore",

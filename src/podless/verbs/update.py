@@ -92,11 +92,6 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     return Next(write.obj, write.along, write.stored) if write.stored is not None else AttemptOutcome.KEEP
 
 
-def _needs_webhook(write: Write) -> bool:
-    """Return whether only a webhook can convert objects of the kind."""
-    return write.call.kind.webhook is not None
-
-
 async def _convert_stored(api: API, write: Write) -> None:
     if write.entry is not None:
         await api.converter.prepare_entries(write.call.kind, write.call.version, [write.entry])
@@ -224,7 +219,7 @@ def change_stages(*change: Work[W] | AwaitedStage[W], first: Sequence[AwaitedSta
     """Return the stages of a change of an existing object. change: stages of the verb. first: those before all."""
     return Stages[W](
         *first,
-        AwaitedStage(_convert_stored, _needs_webhook, rare=True),
+        AwaitedStage(_convert_stored, lambda write: write.call.kind.webhook is not None, rare=True),
         load_old,
         *change,
         steps.drop_owners_repeated_by_admission,
