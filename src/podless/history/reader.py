@@ -13,7 +13,7 @@ from podless.history.change import ChangedObject, find_replaced, make_change, pl
 from podless.kinds.registry import Registry
 from podless.offload.offloop import OffLoop
 from podless.runtime.jsonobject import Object
-from podless.store import StoredValue, keys
+from podless.store import keys
 from podless.store.contract import ChangeLog, LoggedWrite
 
 _BATCH_CHANGES = 100  # changes in one read
@@ -79,7 +79,7 @@ class HistoryReader:
                 change = await self._show_change(user, written, changed_object, state=states)
                 if matches is None or matches(change):
                     changes_found.append(change)
-                    size += _size_of(written.stored) + _FIELD_BYTES * len(change.get("fields", ()))
+                    size += keys.size_of(written.stored) + _FIELD_BYTES * len(change.get("fields", ()))
                 if len(changes_found) >= limit or size > _PAGE_BYTES:
                     return HistoryPage(changes_found, written.sequence)
                 if number % _CHANGES_PER_SLICE == 0:
@@ -109,7 +109,7 @@ class HistoryReader:
         """Return a change as the API shows it. Raises StoreError."""
         before = await find_replaced(self._log, written)
         make = partial(make_change, written, before, changed_object, state=state)
-        size = _size_of(written.stored) + (_size_of(before.stored) if before is not None else 0)
+        size = keys.size_of(written.stored) + (keys.size_of(before.stored) if before is not None else 0)
         if not self._off_loop.is_long(size):
             return await self._off_loop.run_in_slices(make)
         # one at a time: decoded, it takes 20 times the bytes
@@ -172,10 +172,6 @@ class HistoryReader:
             return [keys.ALL]
         kinds = [kind for kind in self._registry if kind.home is None and kind.namespaced and not kind.virtual]
         return [kind.keys.scope(scope.namespace) for kind in kinds if scope.resource in ("", kind.plural)]
-
-
-def _size_of(stored: StoredValue | None) -> int:
-    return len(stored.data) if stored is not None else 0
 
 
 def link_changes(batch: list[LoggedWrite]) -> list[LoggedWrite]:

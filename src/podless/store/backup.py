@@ -24,7 +24,7 @@ from podless.store.contract import (
     ValueTooLarge,
     read_record,
 )
-from podless.store.keys import OWN, StoredValue
+from podless.store.keys import OWN, StoredValue, size_of
 
 FORMAT = 1
 RESTORING = f"{OWN}restoring"  # exists while a restore is in progress
@@ -178,7 +178,7 @@ def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operatio
     """Yield the operations of each commit."""
     batch, size = list[Operation](), 0
     for operation in operations:
-        size_of_data = len(operation.stored.data) if operation.stored is not None else 0
+        size_of_data = size_of(operation.stored)
         if batch and (len(batch) == _COMMIT_RECORDS or size + size_of_data > _COMMIT_BYTES):
             yield batch
             batch, size = [], 0
@@ -194,9 +194,8 @@ async def _commit_batch(store: Store, batch: list[Operation]) -> None:
         for start in range(0, len(commits), _CONCURRENT_COMMITS):
             await asyncio.gather(*map(store.commit, commits[start : start + _CONCURRENT_COMMITS]))
     except ValueTooLarge as error:
-        key, stored, *_ = max(batch, key=lambda item: len(item.stored.data) if item.stored is not None else 0)
-        size = len(stored.data) if stored is not None else 0
-        raise StoreError(f"{key} has {size} bytes: {error}") from None
+        largest = max(batch, key=lambda item: size_of(item.stored))
+        raise StoreError(f"{largest.key} has {size_of(largest.stored)} bytes: {error}") from None
 
 
 async def _read_revisions(store: Store) -> dict[str, int]:

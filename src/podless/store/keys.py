@@ -37,6 +37,11 @@ class StoredValue(NamedTuple):
         return cls(body[:offset] + body[offset + len(str(revision)) :], offset)
 
 
+def size_of(stored: StoredValue | None) -> int:
+    """Return the bytes of a value, 0 for none."""
+    return len(stored.data) if stored is not None else 0
+
+
 class ResourceKeys(NamedTuple):
     """The keys of one resource. prefix: their common prefix, such as /example.com/gadgets/."""
 

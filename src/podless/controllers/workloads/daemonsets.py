@@ -65,8 +65,8 @@ class DaemonSetController(OwnerController):
         return {node["name"] for node in nodes if selector.items() <= (node.get("labels") or {}).items()}
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
-        pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
-        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), pods.REVISION: revision}
+        labels = {pods.REVISION: revision}
+        pod = pod_of(obj["spec"]["template"], labels, generateName=f"{obj['metadata']['name']}-")
         pod["spec"]["nodeName"] = node
         given = pod["spec"].get("tolerations") or []
         present = {toleration.get("key") for toleration in given if toleration.get("operator") == "Exists"}

@@ -112,13 +112,10 @@ class JobController(OwnerController):
         used = _completed_indexes([*active, *(pod for pod in owned_pods if pods.pod_phase(pod) == "Succeeded")])
         free = (index for index in range(completions or 0) if index not in used)
         for _ in range(room):
-            pod = pod_of(spec["template"], generateName=f"{name}-")
-            if _is_indexed(spec):
-                index = str(next(free))
-                head = pod["metadata"]
-                head["generateName"] = f"{name}-{index}-"
-                head["labels"] = {**(head.get("labels") or {}), _INDEX: index}
-                head["annotations"] = {**(head.get("annotations") or {}), _INDEX: index}
+            index = str(next(free)) if _is_indexed(spec) else ""
+            marks = {_INDEX: index} if index else {}
+            pod = pod_of(spec["template"], marks, marks, generateName=f"{name}-{index}-" if index else f"{name}-")
+            if index:
                 for field_name in ("containers", "initContainers"):
                     if pod["spec"].get(field_name):
                         pod["spec"][field_name] = list(map(_with_index, pod["spec"][field_name]))

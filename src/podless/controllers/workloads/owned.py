@@ -235,11 +235,15 @@ def _is_owned(revision: Object, ref: Object) -> bool:
     return any(reference["uid"] == ref["uid"] for reference in revision["metadata"].get("ownerReferences") or ())
 
 
-def pod_of(template: Object, **metadata: Any) -> Object:
-    """Return a pod for a template. metadata: additional metadata."""
+def pod_of(template: Object, labels: Object, annotations: Object | None = None, **metadata: str) -> Object:
+    """Return a pod for a template, with more labels, annotations and other metadata."""
     common = template.get("metadata") or {}
-    pod_metadata = {name: dict(common[name]) for name in ("labels", "annotations") if common.get(name)}
-    return {"metadata": {**pod_metadata, **metadata}, "spec": dict(template["spec"])}
+    maps = {"labels": labels, "annotations": annotations or {}}
+    maps = {name: {**(common.get(name) or {}), **added} for name, added in maps.items()}
+    return {
+        "metadata": {**{name: items for name, items in maps.items() if items}, **metadata},
+        "spec": dict(template["spec"]),
+    }
 
 
 def hash_template(template: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ class ReplicaSetController(OwnerController):
         spec, metadata = obj["spec"], obj["metadata"]
         active = [pod for pod in owned_pods if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
-        pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
+        pod = pod_of(spec["template"], {}, generateName=f"{metadata['name']}-")
         failure = await self._create_pods(obj, pod, min(missing, _BURST_REPLICAS))
         if missing < 0:
             active.sort(key=lambda surplus_pod: surplus_pod["metadata"].get("creationTimestamp") or "")

@@ -80,9 +80,8 @@ class StatefulSetController(OwnerController):
     async def _create_pod(self, obj: Object, number: int, revision: str) -> None:
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
-        pod = pod_of(spec["template"], name=name, generateName=f"{metadata['name']}-")
-        own_labels = {pods.REVISION: revision, _POD: name, _INDEX: str(number)}
-        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own_labels}
+        labels = {pods.REVISION: revision, _POD: name, _INDEX: str(number)}
+        pod = pod_of(spec["template"], labels, name=name, generateName=f"{metadata['name']}-")
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
         claims = [(template["metadata"]["name"], template) for template in spec.get("volumeClaimTemplates") or ()]
         for title, claim in claims:

@@ -23,7 +23,6 @@ from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.transaction import delete_key
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import HistoryBounds
-from podless.store.keys import StoredValue
 
 _TXN_READS = 100  # reads in one transaction; etcd allows 128
 _READ_BYTES = 4 << 20  # bytes of entries in one read
@@ -157,7 +156,7 @@ class EtcdChangeLog(ChangeLog):
             writes += described
             offset += batch
             now = sum(
-                _stored_size(write.stored) + _stored_size(write.replaced and write.replaced.stored)
+                keys.size_of(write.stored) + keys.size_of(write.replaced and write.replaced.stored)
                 for write in described
             )
             size += now
@@ -291,10 +290,6 @@ class EtcdChangeLog(ChangeLog):
         """Raise HistoryCompacted if an object existed whose state is unknown."""
         if created <= entry_revision and not key.startswith(keys.OWN) and not self._leased(key):
             raise HistoryCompacted(revision)
-
-
-def _stored_size(stored: StoredValue | None) -> int:
-    return len(stored.data) if stored is not None else 0
 
 
 def _sequence_number(entry: FoundEntry) -> int:
