@@ -60,7 +60,7 @@ def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     ("text", "said"),
     [
         ("a: 1\n---\nkind: X\n", "1: an object needs apiVersion and kind"),
-        ("kind: X\napiVersion: v1\nmetadata: {name: x}\n---\n- 1\n", "4: not an object"),
+        ("kind: X\napiVersion: v1\nmetadata: {name: x}\n---\n- 1\n", "4: an object needs apiVersion and kind"),
         ("a: [\n", "1: yaml: line 1: did not find expected node content"),
     ],
 )

@@ -14,7 +14,7 @@ from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
 from podless.check.findings import Finding, PositionFinder, Report, Severity
 from podless.codec import serializer
-from podless.codec.documents import Document
+from podless.codec.documents import Document, split_list
 from podless.codec.jsontext import JSONError
 from podless.codec.positions import Position
 from podless.codec.serializer import Floats, ParsedJSON
@@ -286,14 +286,8 @@ def _can_convert(kind: Kind) -> bool:
 
 def split_entries(value: Any, floats: Floats) -> Iterator[DocumentEntry]:
     """Yield the objects in a document: the value itself, or the items of a list."""
-    if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
-        for index, item in enumerate(value["items"]):
-            at = ("items", index)
-            item_floats = [(path[2:], number) for path, number in floats if path[:2] == at]
-            for entry in split_entries(item, item_floats):
-                yield entry._replace(at=at + entry.at)
-    else:
-        yield DocumentEntry(value, (), floats)
+    for obj, at in split_list(value):
+        yield DocumentEntry(obj, at, [(path[len(at) :], number) for path, number in floats if path[: len(at)] == at])
 
 
 def find_dropped(written: Any, stored: Any, at: Path = ()) -> Iterator[Path]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from podless.check.documents import split_entries
 from podless.check.findings import Finding, PositionFinder, Report, Severity
 from podless.check.sources import CannotCheck, SourceFile, find_sources
 from podless.codec import serializer
@@ -126,11 +125,7 @@ class _Suite:
     def _read_objects(self, path: str) -> Iterator[Object]:
         for source in find_sources([str(self.folder / path)]):
             for document in split_documents(source.name, source.read()):
-                try:
-                    value = document.decode_value()
-                except JSONError as error:
-                    raise CannotCheck(f"{source.name}: {error.message}") from None
-                yield from (entry.value for entry in split_entries(value, []) if isinstance(entry.value, dict))
+                yield from document.read_objects()
 
     def _read_object(self, test: Object, name: str, file: str) -> Object | None:
         """Return the object of a test, inline or from a file."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.dataclass import dataclass
+from podless.runtime.files import BadInput
+from podless.runtime.jsonobject import Object
 
 # suffixes of files with documents
 SUFFIXES = (".json", ".yaml", ".yml")
@@ -19,6 +21,10 @@ _AFTER_MARK = (b"", b" ", b"\t", b"\r", b"\n")  # bytes that can follow a docume
 _TEXT = re.compile(rb"^(?!---|\.\.\.)[ \t]*+[^ \t\r\n#%]|^---[ \t]++[^ \t\r\n#]", re.MULTILINE)
 _JSON = re.compile(rb"\s*+[{]")
 _SPACE = re.compile(r"\s*+")
+
+
+class BadDocument(BadInput):
+    """A document has no readable objects. The text is FILE:LINE: REASON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,41 @@ class Document:
         if self.yaml:
             return serializer.decode_yaml(self.raw, duplicates)
         return serializer.decode_json(self.raw, duplicates, floats)
+
+    def read_objects(self, *, named: bool = False) -> list[Object]:
+        """Return the objects of the document; a list is split into its items. named: each needs a metadata.name.
+
+        Raises BadDocument.
+        """
+        try:
+            value = self.decode_value()
+        except serializer.JSONError as error:
+            raise BadDocument(f"{self.file}:{self.line + 1}: {error.message}") from None
+        objects = [obj for obj, _ in split_list(value)] if value is not None else []
+        if fault := next(filter(None, (explain_no_object(obj, named=named) for obj in objects)), ""):
+            raise BadDocument(f"{self.file}:{self.line + 1}: {fault}")
+        return objects
+
+
+def split_list(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
+    """Yield the objects in a value, each with its path: the items of a list, else the value itself."""
+    items = value.get("items") if isinstance(value, dict) else None
+    if isinstance(items, list) and str(value.get("kind")).endswith("List"):
+        for index, item in enumerate(items):
+            yield from split_list(item, (*at, "items", index))
+    else:
+        yield value, at
+
+
+def explain_no_object(value: Any, *, named: bool = False) -> str:
+    """Return why a value is not an object, "" if it is one. named: it needs a metadata.name."""
+    texts = [value.get(key) if isinstance(value, dict) else None for key in ("apiVersion", "kind")]
+    if named:
+        metadata = value.get("metadata") if isinstance(value, dict) else None
+        texts.append(metadata.get("name") if isinstance(metadata, dict) else None)
+    if all(isinstance(text, str) and text for text in texts):
+        return ""
+    return f"an object needs {'apiVersion, kind and metadata.name' if named else 'apiVersion and kind'}"
 
 
 def find_files(folder: Path) -> list[Path]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from podless.codec import serializer
-from podless.codec.documents import find_files, split_documents
+from podless.codec.documents import BadDocument, explain_no_object, find_files, split_documents, split_list
 from podless.runtime.jsonobject import Object
 
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
@@ -29,7 +28,7 @@ def read_manifests(manifests: Manifests) -> list[Object]:
 
 def _read_objects(value: Any) -> Iterator[Object]:
     if isinstance(value, dict):
-        yield from _read_document(value)
+        yield from _split_object(value)
     elif isinstance(value, str) and ("\n" in value or "{" in value):
         yield from _read_text("text", value.encode())
     elif isinstance(value, (str, os.PathLike)):
@@ -39,7 +38,7 @@ def _read_objects(value: Any) -> Iterator[Object]:
         for item in value:
             yield from _read_objects(item)
     elif hasattr(value, "to_dict"):  # objects of client libraries
-        yield from _read_document(value.to_dict())
+        yield from _split_object(value.to_dict())
     else:
         raise ValueError(f"expected an object, a manifest or a path, not {type(value).__name__}")
 
@@ -61,22 +60,13 @@ def _match_files(path: str) -> list[Path]:
 def _read_text(name: str, raw: bytes) -> Iterator[Object]:
     for document in split_documents(name, raw):
         try:
-            obj = document.decode_value()
-        except (serializer.YAMLError, serializer.JSONError) as error:
-            raise ValueError(f"{name}:{document.line + 1}: {error}") from None
-        if not isinstance(obj, dict):
-            raise ValueError(f"{name}:{document.line + 1}: not an object")
-        try:
-            yield from _read_document(obj)
-        except ValueError as error:
-            raise ValueError(f"{name}:{document.line + 1}: {error}") from None
+            yield from document.read_objects()
+        except BadDocument as error:
+            raise ValueError(str(error)) from None
 
 
-def _read_document(obj: Object) -> Iterator[Object]:
-    if "kind" not in obj or "apiVersion" not in obj:
-        raise ValueError("an object needs apiVersion and kind")
-    if obj["kind"].endswith("List") and isinstance(obj.get("items"), list):
-        for item in obj["items"]:
-            yield from _read_document(item)
-    else:
+def _split_object(value: Object) -> Iterator[Object]:
+    for obj, _ in split_list(value):
+        if fault := explain_no_object(obj):
+            raise ValueError(fault)
         yield obj

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from podless.cli.transfer.documents import BadDocument, Documents, DocumentStream, ExportSink, Folder, read_objects
+from podless.cli.transfer.documents import Documents, DocumentStream, ExportSink, Folder
+from podless.codec.documents import BadDocument
 
 MAP = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s"}}'
 
@@ -28,11 +29,11 @@ def test_forms(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> No
     file.write_text(text)
     with Documents([str(file)]) as documents:
         for _ in range(2):
-            found = [obj["metadata"]["name"] for each in documents for obj in read_objects(*each)]
+            found = [obj["metadata"]["name"] for each in documents for obj in each.read_objects(named=True)]
             assert found == ["a", "b"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with Documents(["-"]) as documents:
-        assert [obj["metadata"]["name"] for each in documents for obj in read_objects(*each)] == ["a", "b"]
+        assert [obj["metadata"]["name"] for each in documents for obj in each.read_objects(named=True)] == ["a", "b"]
 
 
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
     told = []
     for each in Documents([str(tmp_path)]):
         with pytest.raises(BadDocument) as caught:
-            read_objects(*each)
+            each.read_objects(named=True)
         told.append(str(caught.value).removeprefix(f"{file}:"))
     assert told[0] == told[2].replace("4:", "1:") == "1: an object needs apiVersion, kind and metadata.name"
     assert told[1].startswith("2: ")
@@ -64,7 +65,11 @@ def test_what_is_written_is_read(tmp_path: Path, form: str) -> None:
             for obj in made:
                 sink.put(obj, "configmaps")
             sink.put(space, "namespaces", needed=True)
-        found = [obj for each in Documents([str(tmp_path / ("file", "folder")[number])]) for obj in read_objects(*each)]
+        found = [
+            obj
+            for each in Documents([str(tmp_path / ("file", "folder")[number])])
+            for obj in each.read_objects(named=True)
+        ]
         assert found == [space, *made]
     assert (tmp_path / "folder" / "namespaces" / "n" / "configmaps" / f"a.{form}").exists()
 

@@ -7,22 +7,18 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Self
 
 from podless.codec import serializer
-from podless.codec.documents import find_files, split_documents
+from podless.codec.documents import BadDocument, Document, find_files, split_documents
 from podless.runtime.files import STANDARD_INPUT, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
-from podless.runtime.option import ReportedError
 
 _MARK = b"---"
 _AFTER_MARK = (b"", b" ", b"\t", b"\r", b"\n")
 _INPUT = 4 << 30  # maximum bytes of standard input, which is saved in a temporary file
-
-
-class BadDocument(ReportedError):
-    """A file cannot be read as objects. The text is one line, with the position."""
 
 
 class ExportSink:
@@ -158,36 +154,34 @@ class Documents:
         if self._input is not None:
             self._input.unlink(missing_ok=True)
 
-    def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each document with its position, FILE:LINE."""
+    def __iter__(self) -> Iterator[Document]:
         for name, path in self._files:
             with path.open("rb") as file:
-                for line, raw in _split_documents(file):
-                    yield f"{name}:{line + 1}", raw
+                yield from _split_documents(name, file)
 
 
-def _split_documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield documents, and the number of lines before each. Only JSON lines are read without loading the whole file."""
+def _split_documents(name: str, file: IO[bytes]) -> Iterator[Document]:
+    """Yield the documents of a file. Only JSON lines are read without loading the whole file."""
     text, begun, lines, blank = bytearray(), 0, False, True
     for number, line in enumerate(file):
         if blank and line.startswith(b"{"):
             if not lines and not _is_whole(line):
-                for document in split_documents("", line + file.read()):
-                    yield number + document.line, document.raw
+                for document in split_documents(name, line + file.read()):
+                    yield replace(document, line=number + document.line)
                 return
             lines = True
         if lines:
             if line.strip():
-                yield number, line
+                yield Document(name, number, line, yaml=False)
             continue
         if line.startswith(_MARK) and line[3:4] in _AFTER_MARK:
             if not blank:
-                yield begun, bytes(text)
+                yield Document(name, begun, bytes(text))
             text, begun, blank = bytearray(), number, True
         text += line
         blank = blank and not line.strip()
     if not blank:
-        yield begun, bytes(text)
+        yield Document(name, begun, bytes(text))
 
 
 def _is_whole(line: bytes) -> bool:
@@ -196,21 +190,3 @@ def _is_whole(line: bytes) -> bool:
     except serializer.JSONError:
         return False
     return True
-
-
-def read_objects(label: str, raw: bytes) -> list[Object]:
-    """Return the objects in a document; a list is split into its items. Raises BadDocument."""
-    try:
-        value = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
-    except serializer.JSONError as error:
-        raise BadDocument(f"{label}: {error.message}") from None
-    if value is None:
-        return []
-    listed = value.get("items") if isinstance(value, dict) else None
-    objects = listed if isinstance(listed, list) and str(value.get("kind", "")).endswith("List") else [value]
-    for obj in objects:
-        metadata = obj.get("metadata") if isinstance(obj, dict) else None
-        named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
-        if not named or not all(isinstance(obj.get(key), str) for key in ("apiVersion", "kind")):
-            raise BadDocument(f"{label}: an object needs apiVersion, kind and metadata.name")
-    return objects

@@ -8,8 +8,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from podless.cli.transfer.documents import BadDocument, Documents, read_objects
+from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.renew import kind_of, made_by_server
+from podless.codec.documents import BadDocument, Document
 from podless.meta.selectors import LabelSelector
 from podless.remote.resources import APIResource
 from podless.runtime.dataclass import dataclass
@@ -84,10 +85,10 @@ class Order:
         """Read all documents once. Those whose stage depends on other documents are left for `_settle_stages`."""
         named: set[str] = set()
         hashes = array("q")  # hashes, to save memory if there are very many uids
-        for label, raw in documents:
+        for document in documents:
             stages: list[int] = []
             try:
-                for obj in read_objects(label, raw):
+                for obj in document.read_objects(named=True):
                     hashes.append(hash(obj["metadata"].get("uid")))
                     named.update(uid_hash["uid"] for uid_hash in owner_references(obj))
                     if self._selection.selects(obj):
@@ -114,16 +115,16 @@ class Order:
                 if (uid := obj["metadata"].get("uid")) in self.owners:
                     self.owners[uid] = [owner["uid"] for owner in owner_references(obj)]
             self._measure_depths()
-        for number, (label, raw) in enumerate(documents):
+        for number, document in enumerate(documents):
             if self._stages[number] in (_UNKNOWN, _SEVERAL):
-                stages = [self.find_stage(obj) for obj in _try_read(label, raw) if self.includes(obj)]
+                stages = [self.find_stage(obj) for obj in _try_read(document) if self.includes(obj)]
                 self.total += len(stages)
                 self._stages[number] = _document_stage(set(stages))
 
     def _read_unsettled(self, documents: Documents) -> Iterator[Object]:
-        for (label, raw), stage in zip(documents, self._stages, strict=True):
+        for document, stage in zip(documents, self._stages, strict=True):
             if stage in (_UNKNOWN, _SEVERAL):
-                yield from _try_read(label, raw)
+                yield from _try_read(document)
 
     def includes(self, obj: Object) -> bool:
         """Return whether to import an object."""
@@ -178,9 +179,9 @@ class Order:
 
     def read_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
         """Yield the objects of a stage."""
-        for (label, raw), document_stage in zip(documents, self._stages, strict=True):
+        for document, document_stage in zip(documents, self._stages, strict=True):
             if document_stage in (stage, _SEVERAL):
-                for obj in _try_read(label, raw):
+                for obj in _try_read(document):
                     if self.includes(obj) and self.find_stage(obj) == stage:
                         yield obj
 
@@ -224,13 +225,13 @@ def _resource_of_definition(definition: Object) -> APIResource:
 
 def read_definitions(documents: Documents) -> Iterator[Object]:
     """Yield the CustomResourceDefinitions in documents. Unreadable documents are skipped."""
-    for label, raw in documents:
-        if DEFINITION[1].encode() in raw:
-            yield from (obj for obj in _try_read(label, raw) if kind_of(obj) == DEFINITION)
+    for document in documents:
+        if DEFINITION[1].encode() in document.raw:
+            yield from (obj for obj in _try_read(document) if kind_of(obj) == DEFINITION)
 
 
-def _try_read(label: str, raw: bytes) -> list[Object]:
+def _try_read(document: Document) -> list[Object]:
     try:
-        return read_objects(label, raw)
+        return document.read_objects(named=True)
     except BadDocument:
         return []
