@@ -31,6 +31,11 @@ class Attributes(NamedTuple):
     name: str = ""
     path: str = ""
 
+    @property
+    def full_resource(self) -> str:
+        """The resource with the subresource, as rules name it: pods/log."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
 
 class Decision(NamedTuple):
     """A decision. reason: "" if there is none. error: what failed, "" for nothing."""
@@ -119,6 +124,5 @@ def _describe_denial(user: User, attributes: Attributes) -> str:
     start = f"User {quote(user.name)} cannot {attributes.verb}"
     if attributes.path:
         return f"{start} path {quote(attributes.path)}"
-    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     scope = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
-    return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {scope}"
+    return f"{start} resource {quote(attributes.full_resource)} in API group {quote(attributes.group)} {scope}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.fields.managers import find_manager_name
 from podless.history.change import GROUP, read_audit_id
-from podless.http import negotiate, place
+from podless.http import negotiate, routes
 from podless.http.info import RequestInfo
 from podless.http.lists import RowCache
 from podless.http.message import Answer, HTTPRequest, Pending, Response, Stream, settle_answer
@@ -175,9 +175,9 @@ class APIHandler:
         """
         kind, version = self._find_kind(info)
         call = _make_call(request, info, kind, version)
-        place.check_place(call, info, request.method)
+        routes.check_route(call, info, request.method)
         if call.subresource:
-            place.check_subresource(call, info, request.method)
+            routes.check_subresource(call, info, request.method)
         if info.prefix == "watch" and info.name and not call.query.get("fieldSelector", [""])[0]:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated and not kind.custom:  # custom kinds have added their own warning
@@ -223,7 +223,7 @@ class APIHandler:
         if call.verb == "watch":
             chosen = await options.read_list_options(self._api, call)
             return await self._history.make_watch(call, negotiate.choose_stream_form(form), chosen)
-        return await self._render_outcome(request, call, await self._history.answer_get(call, call.verb), form)
+        return await self._render_outcome(request, call, await self._history.answer_get(call), form)
 
     def _check_local(self, path: str) -> None:
         """Raise NoBackend for an API that another server serves."""
@@ -264,40 +264,38 @@ class APIHandler:
         verb, kind = call.verb, call.kind
         if call.query:
             if "at" in call.query or _asks_past(call):
-                return self._read_past(request, call, verb, form)
+                return self._read_past(request, call, form)
             if verb == "get" and asks_costs(call):
                 return read_costs(self._api, call)
         collection = self._api.collection(kind)
         if verb == "get" and collection.loaded and kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
             if kind.webhook is not None and conversion.needs_webhook(kind, call.version, list_entries(outcome)):
-                return self._read_later(request, call, verb, form)
+                return self._read_later(request, call, form)
             answer = render_quickly(call, outcome, form, self._rows)
             if answer is None:
                 return self._render_outcome(request, call, outcome, form)
             return shrink_answer(request, answer)
-        return self._read_later(request, call, verb, form)
+        return self._read_later(request, call, form)
 
-    async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
+    async def _read_past(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         if "at" in call.query:
             await self._history.resolve_moment(call)
-        if verb == "list":
-            return await self._read_later(request, call, verb, form, past=True)
+        if call.verb == "list":
+            return await self._read_later(request, call, form, past=True)
         outcome = await self._history.get_past(call)
         await self._api.converter.prepare_entries(call.kind, call.version, list_entries(outcome))
         return await self._render_outcome(request, call, outcome, form)
 
-    async def _read_later(
-        self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm, *, past: bool = False
-    ) -> Answer:
+    async def _read_later(self, request: HTTPRequest, call: Call, form: AnswerForm, *, past: bool = False) -> Answer:
         collection = self._api.collection(call.kind)
         if past and not collection.loaded:  # a read of an earlier state needs no loaded cache
             await self._api.cache.refresh_once()
         else:
             collection = await self._api.load_collection(call.kind)
-        if verb == "get" and not call.kind.strategy.reads.revisioned:
+        if call.verb == "get" and not call.kind.strategy.reads.revisioned:
             outcome: Outcome = await get_component(self._api, call)
-        elif verb == "get":
+        elif call.verb == "get":
             outcome = get_object(self._api, call, collection)
         else:
             chosen = await options.read_list_options(self._api, call)

@@ -257,8 +257,8 @@ def _is_subject(subject: Object, user: User) -> bool:
 
 
 def _resource_fits(rule: Object, attributes: Attributes) -> bool:
-    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
-    if not _is_listed(rule.get("apiGroups"), attributes.group) or not _is_listed(rule.get("resources"), resource):
+    is_resource = _is_listed(rule.get("resources"), attributes.full_resource)
+    if not is_resource or not _is_listed(rule.get("apiGroups"), attributes.group):
         return False
     return (
         _is_listed(rule.get("namespaces"), attributes.namespace)

@@ -59,13 +59,13 @@ class HistoryAnswers:
             raise MethodNotAllowed(NO_LOG)
         return self._reader
 
-    async def answer_get(self, call: Call, verb: str) -> Outcome:
+    async def answer_get(self, call: Call) -> Outcome:
         """Return one change, or a page of those up to the present or the requested revision.
 
         Raises NotFound, BadRequest, MethodNotAllowed, StoreError, and Timeout for a future revision.
         """
         reader = self._open_reader()
-        if verb == "get":
+        if call.verb == "get":
             requested = None
             if call.name.isascii() and call.name.isdigit() and len(call.name) < 19:
                 requested = await reader.read_change(call.user, call.namespace, int(call.name))

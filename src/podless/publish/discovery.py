@@ -114,13 +114,15 @@ def _describe_resources(kind: Kind, version: Version) -> list[Document]:
         "kind": kind.kind,
         "verbs": list(kind.verbs),
     }
-    if kind.short_names:
-        entry["shortNames"] = list(kind.short_names)
-    if kind.categories:
-        entry["categories"] = list(kind.categories)
+    entry |= _describe_aliases(kind)
     if kind.hashed and not kind.virtual:
         entry["storageVersionHash"] = storage_hash(kind)
     return [entry, *_describe_subresources(kind, version)]
+
+
+def _describe_aliases(kind: Kind) -> Document:
+    aliases = {"shortNames": list(kind.short_names), "categories": list(kind.categories)}
+    return {name: values for name, values in aliases.items() if values}
 
 
 def _describe_subresources(kind: Kind, version: Version) -> list[Document]:
@@ -202,10 +204,7 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
         "singularResource": kind.singular,
         "verbs": list(kind.verbs),
     }
-    if kind.short_names:
-        entry["shortNames"] = list(kind.short_names)
-    if kind.categories:
-        entry["categories"] = list(kind.categories)
+    entry |= _describe_aliases(kind)
     subresources = []
     for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)

@@ -38,15 +38,14 @@ class AuditedResources:
             return True
         if self.names and attributes.name not in self.names:
             return False
-        resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
-        patterns = {resource, "*", f"{attributes.resource}/*"}
+        patterns = {attributes.full_resource, "*", f"{attributes.resource}/*"}
         if attributes.subresource:
             patterns.add(f"*/{attributes.subresource}")
         return not patterns.isdisjoint(self.resources)
 
     def names_resource(self, attributes: Attributes) -> bool:
         """Return whether the rule names the requested resource literally."""
-        return self.group == attributes.group and _join_resource(attributes) in self.resources
+        return self.group == attributes.group and attributes.full_resource in self.resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +95,9 @@ class AuditPolicy:
 
 def logs_bodies(rule: AuditRule, attributes: Attributes) -> bool:
     """Return whether bodies may be logged. Bodies with credentials need a rule that names their resource."""
-    if (attributes.group, _join_resource(attributes)) not in _SECRETS:
+    if (attributes.group, attributes.full_resource) not in _SECRETS:
         return True
     return any(resource.names_resource(attributes) for resource in rule.resources)
-
-
-def _join_resource(attributes: Attributes) -> str:
-    return f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
 
 
 def _matches_path(pattern: str, path: str) -> bool:

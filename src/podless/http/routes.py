@@ -16,7 +16,7 @@ _EVERYWHERE = ("list", "watch")  # verbs that work on all namespaces together
 _ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
-def check_place(call: Call, info: RequestInfo, method: str) -> None:
+def check_route(call: Call, info: RequestInfo, method: str) -> None:
     """Check that the path exists and supports the verb, except for rules that depend on the subresource.
 
     Raises PageNotFound, NotServed, MethodNotAllowed, UnsupportedMediaType or BadRequest.
