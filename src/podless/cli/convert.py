@@ -6,18 +6,22 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from podless.apis import offline
 from podless.apis.apiextensions import manifests
-from podless.check.sources import CannotCheck
+from podless.check.run import read_definitions
+from podless.check.sources import CannotCheck, find_sources
 from podless.codec import serializer
+from podless.kinds.kind import Kind
+from podless.kinds.view import copy_object
+from podless.meta.errors import Internal
 from podless.runtime.files import BadInput, read_path, read_standard_input
-
-if TYPE_CHECKING:
-    from podless.check.convert import ObjectConverter
+from podless.runtime.jsonobject import Object
+from podless.structs.structs import DecodeError
 
 _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
 
@@ -40,7 +44,7 @@ class _Conversion:
         self.code = 0
         self._args = args
         self._begun = False
-        self._objects: ObjectConverter | None = None  # set by --to
+        self._objects: _ObjectConverter | None = None  # set by --to
 
     def convert_files(self) -> None:
         texts = [(name, text) for name in self._args.files or ["-"] if (text := self._read_file(name)) is not None]
@@ -107,26 +111,22 @@ class _Conversion:
         self.code = 2
 
 
-def _make_converter(args: argparse.Namespace, texts: Sequence[str]) -> ObjectConverter | None:
+def _make_converter(args: argparse.Namespace, texts: Sequence[str]) -> _ObjectConverter | None:
     """Return the converter of custom resources, None without --to. Raises CannotCheck."""
     if not args.to:
         if args.definitions:
             raise CannotCheck("--definitions requires --to")
         return None
-    from podless.check.convert import ObjectConverter
-    from podless.check.run import read_definitions
-    from podless.check.sources import find_sources
-
-    definitions = [definition for text in texts for definition in _read_definitions(text)]
+    definitions = [definition for text in texts for definition in _find_definitions(text)]
     if args.definitions:
         definitions += read_definitions(find_sources(args.definitions))
-    converter = ObjectConverter(definitions, args.to)
-    if not converter.knows_version:
+    converter = _ObjectConverter(definitions, args.to)
+    if not converter.knows_version():
         raise CannotCheck(f"no definition has a version {args.to}; name definitions with --definitions")
     return converter
 
 
-def _read_definitions(text: str) -> Iterator[dict[str, Any]]:
+def _find_definitions(text: str) -> Iterator[dict[str, Any]]:
     """Yield the v1 definitions in a stream."""
     for document in _split_documents(text):
         with suppress(serializer.YAMLError):
@@ -143,3 +143,44 @@ def _split_documents(text: str) -> Iterator[str]:
     for document in _SEPARATOR.split(text):
         if any(line.strip() and not line.lstrip().startswith("#") for line in document.splitlines()):
             yield document
+
+
+class _ObjectConverter:
+    """Converts objects to a version, if their kind has that version.
+
+    definitions: in v1. Raises CannotCheck for a definition that a server would reject.
+    """
+
+    def __init__(self, definitions: Iterable[Object], version: str) -> None:
+        self._version = version
+        self._kinds: dict[tuple[str, str], Kind] = {}
+        for definition in definitions:
+            try:
+                kind = offline.define_kind(definition)
+            except DecodeError as error:
+                raise CannotCheck(f"a definition cannot be read: {error}") from None
+            if kind.kind is None:
+                raise CannotCheck(f"{definition['metadata'].get('name')}: {kind.errors[0]}")
+            self._kinds[kind.kind.group, kind.kind.kind] = kind.kind
+
+    def knows_version(self) -> bool:
+        return any(self._version in kind.by_version for kind in self._kinds.values())
+
+    def convert(self, obj: Any) -> Object | None:
+        """Return an object in the version; None if its kind does not have the version. Raises CannotCheck."""
+        if not isinstance(obj, dict) or not isinstance(obj.get("apiVersion"), str):
+            return None
+        group, _, version = obj["apiVersion"].rpartition("/")
+        kind = self._kinds.get((group, str(obj.get("kind"))))
+        if kind is None or version == self._version or self._version not in kind.by_version:
+            return None
+        if version not in kind.by_version:
+            raise CannotCheck(f"the definition has no version {version}")
+        if not isinstance(obj.get("metadata"), dict):
+            raise CannotCheck("metadata is not an object")
+        if kind.webhook is not None and "rules" not in kind.webhook:
+            raise CannotCheck("only a webhook or a hook can convert it: its definition declares no conversion")
+        try:
+            return offline.convert_object(kind, copy_object(obj), self._version)
+        except Internal as error:
+            raise CannotCheck(error.message) from None
