@@ -121,9 +121,8 @@ class Cluster:
         await cache.open()
         registry = Registry()
         chosen = settings.runtime_config
-        for kind in runtimeconfig.serve_kinds(
-            catalog.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
-        ):
+        disabled, profile = settings.disable_builtin, settings.profile
+        for kind in runtimeconfig.serve_kinds(catalog.ALL, chosen, disabled, profile, settings.release):
             registry.put_kind(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = WebhookClient(
@@ -210,9 +209,7 @@ class Cluster:
         """Return the controllers of a read-only server. Initial objects are created only if the store is empty."""
         readers = [each for each in self._controllers if not each.leads]
         records, _ = await api.store.read_range(core.NAMESPACES.prefix)
-        return (
-            [each for each in readers if not isinstance(each, RoleController | InitialObjects)] if records else readers
-        )
+        return [each for each in readers if not records or not isinstance(each, RoleController | InitialObjects)]
 
     async def _load_hooks(self) -> LoadedHooks | None:
         settings = self.settings

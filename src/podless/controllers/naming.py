@@ -118,10 +118,10 @@ class NameAcceptance:
         if not has_condition(named, "NamesAccepted"):
             return None
         established = with_status(DEFINITIONS, named, _set_established, "")
-        operations = [
+        accept, establish = (
             Operation(key, storage.encode_stored(DEFINITIONS, obj), FOLLOWING) for obj in (named, established)
-        ]
-        return FollowUpCommits(((operations[0], *claim.along.operations()), operations[1:]), established)
+        )
+        return FollowUpCommits(((accept, *claim.along.operations()), (establish,)), established)
 
     def _other_definitions(self, key: str) -> list[Object]:
         """Return the other definitions of the group, reduced to their names."""

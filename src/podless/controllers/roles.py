@@ -136,9 +136,8 @@ def _encode_rules(entry: Entry) -> list[bytes]:
     """Return the rules of a role, each as JSON; cached."""
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
-        rules = entry.forms["rules"] = [
-            serializer.fit_bytes(serializer.encode_json(rule)) for rule in entry.decode().get("rules") or ()
-        ]
+        stored = entry.decode().get("rules") or ()
+        rules = entry.forms["rules"] = [serializer.fit_bytes(serializer.encode_json(rule)) for rule in stored]
     return rules
 
 

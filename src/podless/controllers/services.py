@@ -52,9 +52,7 @@ class ServiceDependents(Controller):
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            before, after = (
-                _service_addresses(entry) if entry is not None else set() for entry in (event.before, event.after)
-            )
+            before, after = _service_addresses(event.before), _service_addresses(event.after)
             if before != after:
                 self._released.setdefault(event.key, set()).update(before - after)
             if event.after is None or before != after:
@@ -78,7 +76,7 @@ class ServiceDependents(Controller):
     async def reconcile(self, key: str) -> None:
         """Delete the Endpoints of a deleted Service; create and delete IPAddresses."""
         entry = self.api.collection(SERVICES).get(key)
-        addresses = _service_addresses(entry) if entry is not None else set()
+        addresses = _service_addresses(entry)
         if entry is None:
             endpoints = await self.api.load_collection(ENDPOINTS)
             stale = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
@@ -89,9 +87,8 @@ class ServiceDependents(Controller):
         released = self._released.pop(key, set())
         try:
             entries = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - addresses]
-            await delete_all(
-                self.api, IP_ADDRESSES, [item for item in entries if item and _service_key(item.decode()) == key]
-            )
+            stale_addresses = [item for item in entries if item and _service_key(item.decode()) == key]
+            await delete_all(self.api, IP_ADDRESSES, stale_addresses)
             if entry is not None:
                 for ip in self._missing_addresses(addresses):
                     await make_object(self.api, IP_ADDRESSES, _make_address(ip, entry))
@@ -100,8 +97,8 @@ class ServiceDependents(Controller):
             raise
 
 
-def _service_addresses(entry: Entry) -> set[str]:
-    return set(list_addresses(entry.decode()["spec"]))
+def _service_addresses(entry: Entry | None) -> set[str]:
+    return set(list_addresses(entry.decode()["spec"])) if entry is not None else set()
 
 
 def _service_key(obj: Object) -> str | None:

@@ -145,17 +145,13 @@ def resolve_schema(kind: Kind, version: Version) -> Schema:
 
 def _resolve_schema(kind: Kind, version: Version) -> Schema:
     if kind.custom:
-        return _inline_references(
-            schema.root_component(kind.structural_schema(version)), builtin.standard_components(), frozenset()
-        )
+        root = schema.root_component(kind.structural_schema(version))
+        return _inline_references(root, builtin.standard_components(), frozenset())
     components = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
-    root_name = package_of(kind.group, version.name) + kind.kind
-    root = (
-        root_name
-        if root_name in components
-        else next((key for key in components if key.endswith(f".{kind.kind}")), root_name)
-    )
-    return _inline_references({"$ref": REF + root}, components, frozenset())
+    name = package_of(kind.group, version.name) + kind.kind
+    if name not in components:
+        name = next((key for key in components if key.endswith(f".{kind.kind}")), name)
+    return _inline_references({"$ref": REF + name}, components, frozenset())
 
 
 def _inline_references(schema: Schema, components: Mapping[str, Schema], parents: frozenset[str]) -> Schema:

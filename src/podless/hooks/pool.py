@@ -296,9 +296,8 @@ class WorkerPool:
             server_end.close()
             worker_end.close()
             raise LoadFailed(str(error)) from None
-        _, peer = await loop.create_connection(
-            lambda: Peer(server_end, kill, self._handle_answer, self._handle_loss), sock=server_end
-        )
+        peer = Peer(server_end, kill, self._handle_answer, self._handle_loss)
+        await loop.create_connection(lambda: peer, sock=server_end)
         try:
             async with asyncio.timeout(_LOAD_TIMEOUT):
                 greeting = await asyncio.shield(peer.greeting)
@@ -307,9 +306,8 @@ class WorkerPool:
             raise LoadFailed(f"{self._source_names}: not loaded within {_LOAD_TIMEOUT:.0f} s") from None
         if not greeting or greeting[0] == FAILED:
             peer.end_worker()
-            raise LoadFailed(
-                _explain_load(self._source_names, serializer.decode_json(greeting[1:]) if greeting else {})
-            )
+            failure = serializer.decode_json(greeting[1:]) if greeting else {}
+            raise LoadFailed(_explain_load(self._source_names, failure))
         if self._closed:
             peer.end_worker()
             raise LoadFailed("the server is stopping")

@@ -204,9 +204,8 @@ def _fill_missing(present: Any, defaults: Any) -> Any:
     """Return a value with the fields of another that it lacks, at every depth."""
     if not isinstance(present, dict) or not isinstance(defaults, dict):
         return present
-    return {name: _fill_missing(value, defaults.get(name)) for name, value in present.items()} | {
-        name: value for name, value in defaults.items() if name not in present
-    }
+    filled = {name: _fill_missing(value, defaults.get(name)) for name, value in present.items()}
+    return {**filled, **{name: value for name, value in defaults.items() if name not in present}}
 
 
 def _read_instance(value: Any, class_: type | None) -> Any:

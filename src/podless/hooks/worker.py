@@ -108,10 +108,8 @@ class Worker:
 
     def make_greeting(self) -> bytes:
         """Return the first frame to the server: the declarations of the hooks, and their files."""
-        hooks = [hook.describe() for hook in self._runner.hooks]
-        return self.make_frame(
-            0, SUCCEEDED, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)})
-        )
+        loaded = {"hooks": [hook.describe() for hook in self._runner.hooks], "files": list_files(self._sources)}
+        return self.make_frame(0, SUCCEEDED, serializer.encode_json(loaded))
 
     def serve(self) -> None:
         """Answer questions until the server disconnects. Coroutines run concurrently, other hooks one at a time."""

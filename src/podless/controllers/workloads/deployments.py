@@ -84,9 +84,8 @@ class DeploymentController(OwnerController):
         if _has_deadline(obj):
             message = f'Created new replica set "{name}"'
             conditions = _set_condition(conditions, "Progressing", "True", "NewReplicaSetCreated", message)
-        await requests.report_status(
-            self.api, DEPLOYMENTS, obj, {"conditions": conditions or None}, _revision_metadata(revision)
-        )
+        status = {"conditions": conditions or None}
+        await requests.report_status(self.api, DEPLOYMENTS, obj, status, _revision_metadata(revision))
 
     async def _update_deployment(self, obj: Object, new: Object, revision: int) -> None:
         """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""

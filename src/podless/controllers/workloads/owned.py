@@ -197,9 +197,8 @@ class OwnerController(Controller):
         collection = await self.api.load_collection(CONTROLLER_REVISIONS)
         entries = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
         revisions = [entry.decode() for entry in entries if entry.name == name or ref["uid"].encode() in entry.body]
-        own_revisions = sorted(
-            (item for item in revisions if _is_owned(item, ref)), key=lambda item: int(item["revision"])
-        )
+        own_revisions = [item for item in revisions if _is_owned(item, ref)]
+        own_revisions.sort(key=lambda item: int(item["revision"]))
         newest = own_revisions[-1]["revision"] if own_revisions else 0
         current = next((item for item in revisions if item["metadata"]["name"] == name), None)
         if current is None:
@@ -208,9 +207,8 @@ class OwnerController(Controller):
             if metadata.get("annotations"):
                 head["annotations"] = metadata["annotations"]
             data = {"spec": {"template": {**template, "$patch": "replace"}}}
-            await requests.create_object(
-                self.api, CONTROLLER_REVISIONS, {"metadata": head, "data": data, "revision": newest + 1}
-            )
+            revision = {"metadata": head, "data": data, "revision": newest + 1}
+            await requests.create_object(self.api, CONTROLLER_REVISIONS, revision)
         elif not _is_owned(current, ref):  # left by an owner with the same name
             changes = {"metadata": {"ownerReferences": [ref]}, "revision": newest + 1}
             await requests.patch_object(self.api, CONTROLLER_REVISIONS, current, changes)

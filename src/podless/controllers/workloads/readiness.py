@@ -52,18 +52,16 @@ class PodReadiness(Controller):
     def _make_status(self, pod: Object) -> Object:
         status, ended = pod.get("status") or {}, _of_job(pod)
         conditions = _pod_conditions(pod, not ended, "PodCompleted" if ended else "", "", ("Initialized", True, "", ""))
-        address = status.get("podIP") or self._next_address()
+        address, spec = status.get("podIP") or self._next_address(), pod["spec"]
+        initial = [_container_status(container, True) for container in spec.get("initContainers") or ()]
         return {
             "phase": "Succeeded" if ended else "Running",
             "conditions": conditions,
             "startTime": status.get("startTime") or clock.now(),
             "podIP": address,
             "podIPs": [{"ip": address}],
-            "containerStatuses": [_container_status(container, ended) for container in pod["spec"]["containers"]],
-            "initContainerStatuses": [
-                _container_status(container, True) for container in pod["spec"].get("initContainers") or ()
-            ]
-            or None,
+            "containerStatuses": [_container_status(container, ended) for container in spec["containers"]],
+            "initContainerStatuses": initial or None,
         }
 
     def _next_address(self) -> str:

@@ -56,21 +56,17 @@ class VolumeController(Controller):
                     self.queue.add(CLAIMS.key(pod["metadata"]["namespace"], name))
 
     async def reconcile(self, key: str) -> None:
-        kind = next(kind for kind in (CLAIMS, VOLUMES, CLASSES) if key.startswith(kind.prefix))
-        entry = self.api.collection(kind).get(key)
-        if entry is not None:
-            await {CLAIMS: self._bind_claim, VOLUMES: self._update_volume, CLASSES: self._release_deleted_class}[kind](
-                entry.decode()
-            )
+        steps = ((CLAIMS, self._bind_claim), (VOLUMES, self._update_volume), (CLASSES, self._release_deleted_class))
+        for kind, step in steps:
+            if key.startswith(kind.prefix) and (entry := self.api.collection(kind).get(key)) is not None:
+                await step(entry.decode())
 
     async def _release_deleted_class(self, class_: Object) -> None:
         """Release a class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in class_["metadata"]:
             return
-        users = (
-            entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).entries_under(kind.prefix)[0]
-        )
-        if not any(class_["metadata"]["name"] in _named_classes(entry.decode()) for entry in users):
+        claims, volumes = (self.api.collection(kind).entries_under(kind.prefix)[0] for kind in (CLAIMS, VOLUMES))
+        if not any(class_["metadata"]["name"] in _named_classes(entry.decode()) for entry in (*claims, *volumes)):
             await self._remove_protection(CLASSES, class_)
 
     async def _bind_claim(self, claim: Object) -> None:
