@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import (
-    NONE,
-    Object,
-    at,
-    format_selector,
-)
+from podless.apis.shared.columns import NONE, Object, at, format_selector
 from podless.runtime.meter import each
 
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import (
-    NONE,
-    Lapse,
-    Object,
-    at,
-)
+from podless.apis.shared.columns import NONE, Lapse, Object, at
 from podless.runtime.meter import each
 
 _STATES = ("Complete", "Failed")

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from podless.apis.shared.columns import (
-    NONE,
-    Lapse,
-    Object,
-    at,
-    balancer_addresses,
-    find_condition,
-    shorten,
-)
+from podless.apis.shared.columns import NONE, Lapse, Object, at, balancer_addresses, find_condition, shorten
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
@@ -45,12 +37,9 @@ def read_addresses(obj: Object) -> str:
     for subset in each(at(obj, "subsets", default=())):
         ips = [address["ip"] for address in each(at(subset, "addresses", default=()))]
         ports = at(subset, "ports", default=())
-        texts += [_join_port(ip, port["port"]) for port in each(ports) for ip in each(ips)] if ports else ips
+        hosts = [f"[{ip}]" if ":" in ip else ip for ip in ips] if ports else []
+        texts += [f"{host}:{port['port']}" for port in each(ports) for host in each(hosts)] if ports else ips
     return shorten(texts) if at(obj, "subsets") else NONE
-
-
-def _join_port(ip: str, port: int) -> str:
-    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
 
 
 # events, in the fields of both of their groups
@@ -127,7 +116,6 @@ def read_kernel(obj: Object) -> str:
 # persistent volumes and claims
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
-_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 def access_modes(field_name: str) -> Callable[[Object], str]:
@@ -141,7 +129,8 @@ def volume_phase(obj: Object) -> str:
 
 
 def storage_class(obj: Object) -> str:
-    return str(at(obj, "metadata", "annotations", _CLASS, default=None) or at(obj, "spec", "storageClassName"))
+    annotation = at(obj, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class", default=None)
+    return str(annotation or at(obj, "spec", "storageClassName"))
 
 
 def claim_capacity(obj: Object) -> str:
@@ -159,7 +148,6 @@ def read_claim(obj: Object) -> str:
 
 # pods
 
-_NODE_LOST = "NodeLost"
 _ENDED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
@@ -252,7 +240,7 @@ def _pod_state(obj: Object) -> _ContainerStates:
 def pod_status(obj: Object) -> str:
     """Return the status of a pod as kubectl shows it."""
     if at(obj, "metadata", "deletionTimestamp"):
-        if at(obj, "status", "reason") == _NODE_LOST:
+        if at(obj, "status", "reason") == "NodeLost":
             return "Unknown"
         if at(obj, "status", "phase") not in _ENDED:
             return "Terminating"

@@ -29,10 +29,7 @@ _NODE = load_struct("core/v1", "Node")
 _NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
 _TAINT = load_struct("core/v1", "Taint")
 
-_UNIQUE = "taints must be unique by key and effect pair"
-_FAMILIES = "may specify no more than one CIDR for each IP family"
 _FIXED_ONCE_SET = 'node updates may not change {} except from "" to valid'
-_NO_CONFIG = "spec.configSource: the feature is removed"
 _MAX_FEATURE = 253  # bytes
 _FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*")
 _NO_FEATURE = (
@@ -40,7 +37,6 @@ _NO_FEATURE = (
     "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 )
 _TAINTS, _AVOIDED = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
-_NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
 class NodeStrategy(DescribedStrategy):
@@ -89,8 +85,9 @@ class NodeStrategy(DescribedStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]
-        warnings = [_NO_CONFIG] if spec.get("configSource") is not None else []
-        warnings += [_NO_ID] if spec.get("externalID") else []
+        warnings = ["spec.configSource: the feature is removed"] if spec.get("configSource") is not None else []
+        if spec.get("externalID"):
+            warnings.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
         for text, path in list_items(spec, "podCIDRs", "spec"):
             warnings += addresses.list_range_warnings(path, text)
         return warnings
@@ -118,7 +115,7 @@ def _validate_node(obj: Object) -> Errors:
             reason = f"invalid PodCIDRs. failed to check with dual stack with error:{fault}"
             yield internal("spec.podCIDRs", reason)
         if wrong is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
-            yield invalid("spec.podCIDRs", ranges, _FAMILIES)
+            yield invalid("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family")
 
 
 def _validate_annotations(obj: Object) -> Errors:
@@ -163,7 +160,8 @@ def _validate_taints(holder: Object, holder_path: str, name: str = "taints") -> 
             yield invalid(f"{path}.value", value, ";".join(faults))
         yield from taint_effect(effect, f"{path}.effect")
         if (key, effect) in pairs:
-            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(_TAINT, taint), _UNIQUE)
+            text = "taints must be unique by key and effect pair"
+            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(_TAINT, taint), text)
         pairs.add((key, effect))
 
 

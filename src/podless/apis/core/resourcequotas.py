@@ -124,7 +124,7 @@ def _validate_scopes(spec: Object) -> list[FieldError]:
     selector = spec.get("scopeSelector") or {}
     match_expressions = selector.get("matchExpressions") or []
     unfit = {
-        scope: _count_unsupported(scope, hard)
+        scope: sum(_is_standard(name) and name not in _SCOPES[scope] for name in each(hard))
         for scope in {*scopes, *(item["scopeName"] for item in each(match_expressions))} & _SCOPES.keys()
     }
     errors: list[FieldError] = []
@@ -156,11 +156,6 @@ def _validate_scopes(spec: Object) -> list[FieldError]:
         *errors,
         *_validate_opposed_scopes([item["scopeName"] for item in each(match_expressions)], path, spec.get("scopes")),
     ]
-
-
-def _count_unsupported(scope: str, hard: dict[str, str]) -> int:
-    """Return how many of the resources do not support a scope."""
-    return sum(_is_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
 def _validate_scope(scope: str, unfit: dict[str, int], path: str, shown_value: object) -> list[FieldError]:

@@ -20,9 +20,7 @@ _STANDARD = amounts.COUNTED | amounts.COMPUTE | {"requests.storage", "storage"}
 _HUGE = amounts.HUGE_PAGES
 _OF_PODS = ("cpu", _HUGE, "memory")
 _REQUESTS = "requests."
-_NATIVE = "kubernetes.io/"
 _AMOUNT = 16  # steps to validate an amount
-_NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
 
 NameCheck = Callable[[str, str], field.Errors]
 
@@ -36,7 +34,7 @@ def is_extended(name: str) -> bool:
 
 def is_native(name: str) -> bool:
     """Return whether a resource is one of Kubernetes' own."""
-    return "/" not in name or _NATIVE in name
+    return "/" not in name or "kubernetes.io/" in name
 
 
 def may_overcommit(name: str) -> bool:
@@ -170,7 +168,8 @@ def _validate_claims(claims: list[Object], path: str, claim_names: Set[str]) -> 
             seen.add(key)
         if name not in claim_names:
             detail = f": {', '.join(sorted(claim_names))}" if claim_names else " which is empty"
-            yield FieldError("FieldValueNotFound", claim_path, name, f"{_NOT_FOUND}{detail}")
+            text = f"must be one of the names in pod.spec.resourceClaims{detail}"
+            yield FieldError("FieldValueNotFound", claim_path, name, text)
 
 
 def validate_pod_resources(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:

@@ -101,16 +101,15 @@ def options_for_update(old: Object, metadata: Object, *, pod: bool) -> PodOption
         indivisible=resources.has_fractional_huge_pages(old),
         has_outside_token_path=projected.has_outside_token_path(old),
         host_sysctls=security.has_host_sysctls(old),
-        restarting=any(map(_restarts_on_resize, each(old.get("initContainers") or ()))),
+        restarting=any(
+            not is_sidecar(item) and any(containers.list_restarting_policies(item, ""))
+            for item in each(old.get("initContainers") or ())
+        ),
         host_devices=in_namespace and any(item.get("volumeDevices") for item in each(old.get("containers") or ())),
         host_network=in_namespace and bool(old.get("hostNetwork")),
         loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(old),
         no_image=volumes.lacks_image(old),
     )
-
-
-def _restarts_on_resize(container: Object) -> bool:
-    return not is_sidecar(container) and any(True for _ in containers.list_restarting_policies(container, ""))
 
 
 def _has_invalid_values(term: Any) -> bool:

@@ -278,7 +278,8 @@ def _validate_order(spec: Object, old: Object) -> field.Errors:
 def _validate_resized(spec: Object, old: Object) -> field.Errors:
     """Validate the resources of the containers, which are those of the old spec."""
     for container, before, path in _list_pairs(spec, old, *reversed(_CONTAINERS)):
-        if path.startswith("spec.initContainers") and not _is_resizable(before):
+        is_resizable = has("InPlacePodVerticalScalingInitContainers") or amounts.is_sidecar(before)
+        if path.startswith("spec.initContainers") and not is_resizable:
             continue
         for kind in ("requests", "limits"):
             if _is_removed(container.get("resources"), before.get("resources"), kind):
@@ -337,11 +338,6 @@ def _validate_changed_resources(container: Object, before: Object, path: str) ->
         yield field.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
     elif not sidecar and not _is_same(container, before):
         yield field.forbidden("spec", "resources for non-sidecar init containers are immutable")
-
-
-def _is_resizable(container: Object) -> bool:
-    """Return whether the resources of an init container can change."""
-    return has("InPlacePodVerticalScalingInitContainers") or amounts.is_sidecar(container)
 
 
 def _is_removed(resources: Object | None, before: Object | None, field_name: str) -> bool:

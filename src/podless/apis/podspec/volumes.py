@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from podless.apis.podspec import claims, disks, projected
 from podless.apis.podspec.options import PodOptions
@@ -89,8 +90,8 @@ def _validate_empty_dir(source: Object, path: str) -> field.Errors:
         yield field.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def host_path(source: Object, path: str) -> field.Errors:
-    """Validate a hostPath volume."""
+def validate_host_path(source: Object, path: str) -> field.Errors:
+    """Validate a hostPath volume, or a local one."""
     if not source.get("path"):
         yield field.required(f"{path}.path")
         return
@@ -144,14 +145,10 @@ def require_fields(*keys: str) -> Check:
     return lambda source, path: checks.require_fields(source, path, *keys)
 
 
-def _validate_projected(source: Object, path: str) -> field.Errors:
-    return projected.validate_projected(source, path, outside_paths=False)
-
-
 # in the order of errors: type: its check, and its name in paths
 KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_validate_empty_dir, "emptyDir"),
-    "hostPath": (host_path, "hostPath"),
+    "hostPath": (validate_host_path, "hostPath"),
     "gitRepo": (_validate_git_repo, "gitRepo"),
     "gcePersistentDisk": (disks.validate_partitioned("pdName"), "persistentDisk"),
     "awsElasticBlockStore": (disks.validate_partitioned("volumeID"), "awsElasticBlockStore"),
@@ -175,7 +172,7 @@ KINDS: dict[str, tuple[Check, str]] = {
     "portworxVolume": (require_fields("volumeID"), "portworxVolume"),
     "azureDisk": (disks.validate_azure, "azureDisk"),
     "storageos": (disks.validate_storage_os, "storageos"),
-    "projected": (_validate_projected, "projected"),
+    "projected": (partial(projected.validate_projected, outside_paths=False), "projected"),
     "scaleIO": (require_fields("gateway", "system", "volumeName"), "scaleIO"),
     "csi": (_validate_csi, "csi"),
     "ephemeral": (_validate_ephemeral, "ephemeral"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from podless.apis.podspec import affinity as nodes
 from podless.apis.podspec import claims, disks, volumes
+from podless.apis.podspec.affinity import validate_node_selector
 from podless.apis.shared import checks
 from podless.codec import quantity
 from podless.meta import field, names
@@ -32,8 +32,10 @@ def validate_volume_spec(spec: Object, volume: str) -> field.Errors:
     policy = spec.get("persistentVolumeReclaimPolicy")
     yield from field.one_of("spec.persistentVolumeReclaimPolicy", policy or None, _RECLAIMING)
     affinity = spec.get("nodeAffinity")
-    if affinity is not None:
-        yield from _validate_affinity(affinity, "spec.nodeAffinity")
+    if affinity is not None and affinity.get("required") is None:
+        yield field.required("spec.nodeAffinity.required", "must specify required node constraints")
+    elif affinity is not None:
+        yield from validate_node_selector(affinity["required"], "spec.nodeAffinity.required")
     yield from _validate_source(spec, "spec", volume, affinity=affinity is not None)
     host = spec.get("hostPath")
     if host is not None and policy == "Recycle" and posixpath.normpath(host.get("path") or "") in ("/", "//"):
@@ -85,14 +87,6 @@ def _validate_capacity(capacity: dict[str, str] | None, path: str) -> field.Erro
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
-def _validate_affinity(affinity: Object, path: str) -> field.Errors:
-    required = affinity.get("required")
-    if required is None:
-        yield field.required(f"{path}.required", "must specify required node constraints")
-    else:
-        yield from nodes.validate_node_selector(required, f"{path}.required")
-
-
 def _validate_source(spec: Object, path: str, volume: str, *, affinity: bool) -> field.Errors:
     """Require exactly one volume source. volume: the name of the volume. affinity: the spec has a nodeAffinity."""
     count = 0
@@ -113,13 +107,6 @@ def _validate_source(spec: Object, path: str, volume: str, *, affinity: bool) ->
             yield field.required(f"{path}.nodeAffinity", "Local volume requires node affinity")
     if not count:
         yield field.required(path, "must specify a volume type")
-
-
-def _validate_local(source: Object, path: str) -> field.Errors:
-    if not source.get("path"):
-        yield field.required(f"{path}.path")
-    else:
-        yield from checks.reject_backsteps(f"{path}.path", source["path"])
 
 
 def _validate_glusterfs(source: Object, path: str) -> field.Errors:
@@ -161,7 +148,7 @@ _OWN_RULES: dict[str, volumes.Check] = {
     "glusterfs": _validate_glusterfs,
     "cinder": _validate_cinder,
     "azureFile": _azure_file,
-    "local": _validate_local,
+    "local": volumes.validate_host_path,
     "storageos": _storage_os,
     "csi": _validate_csi,
 }

@@ -20,7 +20,6 @@ from podless.meta.field import FieldError
 from podless.meta.selectors import LabelSelector
 from podless.runtime.jsonobject import Object
 
-_MISMATCH = "`selector` does not match template `labels`"
 _NAMED = (
     "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "
     "a DNS label is recommended: "
@@ -140,7 +139,8 @@ def validate_matches(selector: LabelSelector | None, template: Object) -> list[F
     """Require a valid selector (None: invalid) to match the labels of spec.template."""
     if selector is None or selector.matches(template_labels(template)):
         return []
-    return [field.invalid("spec.template.metadata.labels", (template.get("metadata") or {}).get("labels"), _MISMATCH)]
+    labels = (template.get("metadata") or {}).get("labels")
+    return [field.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]
 
 
 def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], LabelSelector | None]:

@@ -244,7 +244,7 @@ def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, quantities: 
 def _check_bound(
     word: str, kind: str, bound: _Bound, amounts: tuple[tuple[str, Amounts], ...], quantities: _Quantities
 ) -> Iterator[str]:
-    """Check a bound. word: minimum or maximum. amounts: requests and limits by noun; those of the first are required."""
+    """Check a bound. word: minimum or maximum. amounts: requests and limits by noun, the required ones first."""
     charge(_STEPS)
     name, text, amount = bound
     exceeds = lt if word == "minimum" else gt

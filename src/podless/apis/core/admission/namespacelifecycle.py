@@ -31,12 +31,9 @@ class NamespaceLifecycle(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise NotFound or Forbidden for a missing or terminating namespace."""
         if attr.operation == DELETE:
-            _refuse_protected(attr)
-        else:
-            await self._check_namespace(attr)
-
-    async def _check_namespace(self, attr: AdmissionAttributes) -> None:
-        """Raise NotFound or Forbidden if the namespace of a write is missing or terminating."""
+            if attr.name in _PROTECTED:
+                raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, "this namespace may not be deleted")
+            return
         name = attr.namespace
         try:
             entry = await self._state.load_namespace(name)
@@ -53,8 +50,3 @@ class NamespaceLifecycle(Plugin):
 
 def _is_review(kind: Kind) -> bool:
     return kind.plural == "localsubjectaccessreviews" and kind.group == "authorization.k8s.io"
-
-
-def _refuse_protected(attr: AdmissionAttributes) -> None:
-    if attr.name in _PROTECTED:
-        raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, "this namespace may not be deleted")
