@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.dataclass import dataclass
@@ -16,32 +15,20 @@ from podless.runtime.datafiles import read_blocks
 from podless.runtime.release import Release, covers
 
 
-class Schemes(NamedTuple):
-    """The lines of Go that construct kube-apiserver's schemes, which its errors name.
-
-    of_groups: of groups with their own scheme. legacy: of all other built-in groups. options: of DeleteOptions. scale:
-    of the Scale of custom objects. webhooks: of reviews that webhooks answer.
-    """
-
-    of_groups: Mapping[str, str]
-    legacy: str
-    options: str
-    scale: str
-    webhooks: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
     """Facts about a release that are not a kind, field, gate or change.
 
-    groups: the group-versions in which kinds of all groups, such as DeleteOptions, are registered. more_groups: those
-    that only OpenAPI v2 lists. parameters, bodies: names of shared parameters and bodies in OpenAPI v2, each with the
-    hash that the release gives it.
+    schemes: the lines of Go that construct kube-apiserver's schemes, which its errors name: of groups with their own
+    scheme, of all other groups ("legacy"), of DeleteOptions ("options"), of the Scale of custom objects ("scale"), and
+    of reviews that webhooks answer ("webhooks"). groups: the group-versions in which kinds of all groups, such as
+    DeleteOptions, are registered. more_groups: those that only OpenAPI v2 lists. parameters, bodies: names of shared
+    parameters and bodies in OpenAPI v2, each with the hash that the release gives it.
     """
 
     minor: int
     patch: int
-    schemes: Schemes
+    schemes: Mapping[str, str]
     groups: Mapping[str, tuple[str, ...]]
     more_groups: Mapping[str, tuple[str, ...]]
     parameters: Mapping[str, str]
@@ -79,16 +66,7 @@ def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
 RELEASE = Facts(
     minor=36,
     patch=2,
-    schemes=Schemes(
-        of_groups={
-            "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
-            "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:34",
-        },
-        legacy="pkg/api/legacyscheme/scheme.go:30",
-        options="k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
-        scale="k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781",
-        webhooks="k8s.io/apiserver/pkg/util/webhook/client.go:71",
-    ),
+    schemes=dict(_TABLES["schemes"]),
     groups=_groups_in(36),
     more_groups={group: tuple(versions.split()) for group, versions in _TABLES["more"]},
     parameters=dict(_TABLES["parameters"]),

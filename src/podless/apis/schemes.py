@@ -11,8 +11,7 @@ from podless.apis.release import RELEASE
 from podless.kinds.scheme import GoScheme
 
 _OPTIONS = "CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent"
-_SCHEMES = {group: GoScheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
-_LEGACY = GoScheme(RELEASE.schemes.legacy, {}, {})
+_SCHEMES = {name: GoScheme(source) for name, source in RELEASE.schemes.items()}
 
 
 def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mapping[str, str]) -> None:
@@ -30,7 +29,7 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
 
 def find_scheme(group: str) -> GoScheme:
     """Return the scheme of a group's built-in kinds."""
-    return _SCHEMES.get(group, _LEGACY)
+    return _SCHEMES.get(group, _SCHEMES["legacy"])
 
 
 def make_review_scheme(group: str) -> GoScheme:
@@ -38,4 +37,4 @@ def make_review_scheme(group: str) -> GoScheme:
     kinds_read = {
         version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")
     }
-    return GoScheme(RELEASE.schemes.webhooks, kinds_read)
+    return GoScheme(RELEASE.schemes["webhooks"], kinds_read)

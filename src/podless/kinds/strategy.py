@@ -245,23 +245,12 @@ class Strategy(Generic[K]):
             obj["status"] = status
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        """Return the errors of a new or (old) changed object, without metadata.
-
-        Kinds with one set of rules for both override this method; others the two that it calls.
-        """
-        return self.validate_create(version, obj) if old is None else self.validate_update(version, obj, old)
-
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        """Return the errors of a new object."""
+        """Return the errors of a new or (old) changed object, without metadata."""
         return ()
 
     def validate_scale(self, version: Version, obj: Object) -> Faults:
-        """Return the errors of fields that the scale subresource uses, which `validate_create` otherwise includes."""
+        """Return the errors of fields that the scale subresource uses, which `validate` otherwise includes."""
         return ()
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        """Return the errors of a changed object."""
-        return self.validate_create(version, obj)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         """Return the errors of a status write, without metadata."""

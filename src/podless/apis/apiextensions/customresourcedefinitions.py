@@ -75,15 +75,12 @@ class DefinitionStrategy(TypedStrategy):
         if status is not None:
             obj["status"] = status
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
         from podless.cel.rules import DefinitionRules  # a slow import, needed only for definitions
 
-        return validate.validate_create(obj, DefinitionRules(), legacy=version.name == BETA)
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        from podless.cel.rules import DefinitionRules
-
         legacy = version.name == BETA
+        if old is None:
+            return validate.validate_create(obj, DefinitionRules(), legacy=legacy)
         return validate.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:

@@ -10,7 +10,6 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN
 from podless.kinds.kind import Version
-from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -39,20 +38,16 @@ class ControllerRevisionStrategy(TypedStrategy):
                 obj["data"] = spaced = _Spaced(data)
                 spaced.raw = text
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        errors, data = checks.validate_nonnegative("revision", obj.get("revision")), obj.get("data")
-        if data is None:
-            errors.append(field.required("data", "data is mandatory"))
-        elif not isinstance(data, dict):
-            errors.append(field.required("data", "data must be a valid JSON object"))
-        return errors
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        errors = checks.validate_nonnegative("revision", obj.get("revision"))
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         data = obj.get("data")
-        if isinstance(data, _Spaced) or not _is_written_alike(data, old.get("data")):
-            errors.append(immutable_error("data", _format_data(data)))
-        return errors
+        yield from checks.validate_nonnegative("revision", obj.get("revision"))
+        if old is not None:
+            if isinstance(data, _Spaced) or not _is_written_alike(data, old.get("data")):
+                yield immutable_error("data", _format_data(data))
+        elif data is None:
+            yield field.required("data", "data is mandatory")
+        elif not isinstance(data, dict):
+            yield field.required("data", "data must be a valid JSON object")
 
 
 def _format_data(data: Any) -> Any:

@@ -96,11 +96,8 @@ class PodStrategy(DescribedStrategy):
             if not condition.get("observedGeneration") and last:
                 condition["observedGeneration"] = last
 
-    def validate_create(self, version: Version, obj: Object) -> Faults:
-        return validate_new_pod(obj)
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        return validate_pod_update(obj, old)
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        return validate_new_pod(obj) if old is None else validate_pod_update(obj, old)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return validate_status_update(obj, old)
@@ -170,7 +167,8 @@ class _Ephemeral(_SpecPart):
         put_part(changed, "ephemeralContainers", spec.get("ephemeralContainers"))
         return changed
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        assert old is not None
         return validate_ephemeral_update(obj, old)
 
 
@@ -186,7 +184,8 @@ class _Resize(_SpecPart):
             keep_parts(changed, spec, "resources")
         return changed
 
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
+        assert old is not None
         return validate_resize(obj, old)
 
 

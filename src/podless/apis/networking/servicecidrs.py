@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.checks import immutable_error
+from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -21,21 +21,15 @@ class ServiceCIDRStrategy(StatusStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def validate_create(self, version: Version, obj: Object) -> field.Errors:
-        return _validate_ranges(obj["spec"].get("cidrs") or [])
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> Faults:
-        cidrs, before = (state["spec"].get("cidrs") or [] for state in (obj, old))
-        moved = [
-            immutable_error(f"{_PATH}[{index}]", text)
-            for index, (text, text_before) in enumerate(zip(each(cidrs), before, strict=False))
-            if text != text_before
-        ]
-        if len(cidrs) == len(before):
-            return moved
-        if (len(before), len(cidrs)) == (1, 2):
-            return [*moved, *_validate_ranges(cidrs)]
-        return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        cidrs, before = obj["spec"].get("cidrs") or [], (old or {"spec": {}})["spec"].get("cidrs") or []
+        if old is not None and (len(before), len(cidrs)) not in ((1, 2), (len(cidrs), len(before))):
+            yield immutable_error(_PATH, obj["spec"].get("cidrs"))
+            return
+        for index, (text, text_before) in enumerate(zip(each(cidrs), before, strict=False)):
+            yield from validate_immutable(f"{_PATH}[{index}]", text, text_before)
+        if old is None or len(cidrs) != len(before):
+            yield from _validate_ranges(cidrs)
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:
         return ()

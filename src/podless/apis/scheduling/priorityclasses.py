@@ -41,7 +41,12 @@ class PriorityClassStrategy(TypedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["metadata"]["generation"] = 1
 
-    def validate_create(self, version: Version, obj: Object) -> field.Errors:
+    def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
+        if old is not None:
+            if obj["value"] != old["value"]:
+                yield field.forbidden("value", "may not be changed in an update.")
+            yield from checks.validate_immutable_fields(obj, old, "preemptionPolicy", named=True)
+            return
         if obj["metadata"].get("name", "").startswith(_RESERVED):
             if reason := _explain_not_system(obj):
                 text = "priority class names with 'system-' prefix are reserved for system use only. error: "
@@ -50,11 +55,6 @@ class PriorityClassStrategy(TypedStrategy):
             yield field.forbidden("value", f"maximum allowed value of a user defined priority is {_MAX}")
         if (policy := obj.get("preemptionPolicy")) is not None:
             yield from checks.validate_enum("preemptionPolicy", policy, _POLICIES)
-
-    def validate_update(self, version: Version, obj: Object, old: Object) -> field.Errors:
-        if obj["value"] != old["value"]:
-            yield field.forbidden("value", "may not be changed in an update.")
-        yield from checks.validate_immutable_fields(obj, old, "preemptionPolicy", named=True)
 
     def prepare_delete(self, obj: Object) -> None:
         """Raise Forbidden for system classes."""
