@@ -22,14 +22,13 @@ from podless.http.audit import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
 from podless.http.current import make_read_gate
 from podless.http.flows import Flows
-from podless.http.held import ClientMemory
+from podless.http.held import ClientMemory, SelectorTable
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Handler
 from podless.http.metrics import Metrics, RequestMetrics
 from podless.http.nonresource import NonResourcePaths
 from podless.http.operations import OperationPaths
-from podless.http.selections import SelectorTable
 from podless.http.tls import CertificateRotation, Certificates, own_names, parse_names
 from podless.kinds.registry import Registry
 from podless.runtime.dataclass import dataclass

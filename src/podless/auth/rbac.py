@@ -195,13 +195,9 @@ class RBAC(Authorizer):
     def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         rules: list[PolicyRule] = []
         errors: list[str] = []
-        for binding in self._bindings_of(_list_subjects(user), namespace):
-            role = self._find_role(binding)
-            if role is None:
-                errors.append(_not_found(binding))
-            else:
-                charge(len(role.body) // _STEP)
-                rules += role.decode().get("rules") or []
+        for role in self._roles_of(user, namespace, errors):
+            charge(len(role.body) // _STEP)
+            rules += role.decode().get("rules") or []
         return rules, errors
 
     def find_missing_rules(
@@ -209,17 +205,23 @@ class RBAC(Authorizer):
     ) -> tuple[list[PolicyRule], list[str]]:
         roles_held: dict[str, RoleRules] = {}
         errors: list[str] = []
-        for binding in self._bindings_of(_list_subjects(user), namespace):
-            role = self._find_role(binding)
-            if role is None:
-                errors.append(_not_found(binding))
-            elif role.key not in roles_held:
+        for role in self._roles_of(user, namespace, errors):
+            if role.key not in roles_held:
                 roles_held[role.key] = self._compile_rules(role)
         return rules.find_missing([*roles_held.values()], policy_rules), errors
 
     def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         entry = self._find_role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
+
+    def _roles_of(self, user: User, namespace: str, errors: list[str]) -> Iterator[Entry]:
+        """Yield the roles of a user in a namespace. errors: gets one for each missing role."""
+        for binding in self._bindings_of(_list_subjects(user), namespace):
+            role = self._find_role(binding)
+            if role is None:
+                errors.append(_not_found(binding))
+            else:
+                yield role
 
     def _bindings_of(self, subjects: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
         """Yield the bindings of a user in a namespace: cluster role bindings first, each group sorted by key."""

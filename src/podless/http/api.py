@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.fields.managers import find_manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, routes
+from podless.http.held import SelectorTable
 from podless.http.info import RequestInfo
 from podless.http.lists import RowCache
 from podless.http.message import Answer, HTTPRequest, Pending, Response, Stream, settle_answer
@@ -24,7 +25,6 @@ from podless.http.render import (
     render_stored_list,
 )
 from podless.http.rulecosts import asks_costs, read_costs
-from podless.http.selections import SelectorTable
 from podless.http.sending import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion
