@@ -266,7 +266,7 @@ def ask_alone(
     made: pool.WorkerPool, do: str = "", seconds: float = 120.0, meanwhile: Callable[[], object] | None = None
 ) -> Coroutine[Any, Any, bytes | None]:
     """Ask as after a turn of the loop with one question."""
-    made._lonely, made._blocked = 1, 0.0
+    made._single, made._blocked = 1, 0.0
     return made.ask_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds, meanwhile)
 
 
@@ -294,7 +294,7 @@ async def test_the_work_meanwhile_is_not_suspended(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("forgiving")
 async def test_a_long_answer_to_one_question_comes_in_parts(tmp_path: Path) -> None:
     async with opened(tmp_path) as made:
-        made._lonely = 1
+        made._single = 1
         answer = await made.ask_hook("mutate", "change", (b"", b"{}", b""), 120.0)
         assert answer is not None
         assert len(answer) > 100_000

@@ -23,7 +23,7 @@ DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on whic
 # cold then. Polling is useless if both run on the same processor.
 _POLL_SECONDS = 0.00003  # maximum seconds of polling
 # maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
-_MAX_VAIN = 32
+_MAX_SKIPPED = 32
 _QUICK_ANSWER = 0.0005  # seconds from question to answer; faster hooks earn credit
 _MAX_QUESTION = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
 _MIN_TIMEOUT = 1.0  # minimum seconds of the timeout of such a question
@@ -140,7 +140,7 @@ class Peer(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.answered_at = 0.0
         self._answered_lately = self._awake = False
-        self._vain = self._next_vain = 0
+        self._skipped = self._next_skipped = 0
         self.calls: dict[int, HookCall] = {}
         self.alone = self.in_turn = 0
         self.relief: asyncio.TimerHandle | None = None
@@ -250,18 +250,18 @@ class Peer(asyncio.Protocol):
         poll = self._poll
         assert poll is not None
         readable = poll.poll(0)
-        if not readable and self._awake and not self._vain:
+        if not readable and self._awake and not self._skipped:
             spin_until = now + _POLL_SECONDS
             while not readable and time.monotonic() < spin_until:
                 readable = poll.poll(0)
             if not readable:
-                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _MAX_VAIN)
-        elif self._vain:
-            self._vain -= 1
+                self._skipped, self._next_skipped = self._next_skipped, min(self._next_skipped * 2 or 1, _MAX_SKIPPED)
+        elif self._skipped:
+            self._skipped -= 1
         if not readable and (time.monotonic() >= until or not poll.poll(1)):
             return b""
-        if self._next_vain and time.monotonic() - now < _POLL_SECONDS:  # polling was, or would have been, useful
-            self._vain = self._next_vain = 0
+        if self._next_skipped and time.monotonic() - now < _POLL_SECONDS:  # polling was, or would have been, useful
+            self._skipped = self._next_skipped = 0
         return self._read_socket()
 
     def _read_socket(self) -> bytes:

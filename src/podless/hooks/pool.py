@@ -39,7 +39,7 @@ _TIMER_TOLERANCE = 0.002  # seconds by which a timer may fire early: uvloop's ti
 _RESTART_DELAY = 1.0  # seconds until a worker that failed to start is started again
 _MAX_BLOCKED = 0.003  # seconds that calls may block the loop before one of them is awaited
 # calls until the pool checks again whether an iteration of the loop has several; doubled each time, up to the maximum
-_LONELY, _MAX_LONELY = 8, 256
+_SINGLE_CALLS, _MAX_SINGLE_CALLS = 8, 256
 
 
 HookParts = tuple[bytes, bytes, bytes]  # the parts of a Question
@@ -66,15 +66,15 @@ class WorkerPool:
         self._number = 0
         self._threads: list[threading.Thread] = []
         self._starting: asyncio.Task[None] | None = None
-        self._hurry: asyncio.TimerHandle | None = None
+        self._growth_timer: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None  # one timer for all calls, until the first deadline
         self._due = NEVER
         self._closed = False
         self._hooks_by_name: dict[tuple[str, str], DeclaredHook] = {}
         self._blocked = 0.0  # seconds that calls have blocked the loop since one was awaited
         self._uncollected: list[tuple[HookCall, DeclaredHook]] = []  # calls of this iteration of the loop
-        self._lonely = 0  # calls that are sent at once, because the last iteration had only one
-        self._next_lonely = _LONELY
+        self._single = 0  # calls that are sent at once, because the last iteration had only one
+        self._next_single = _SINGLE_CALLS
 
     async def load_hooks(self) -> None:
         """Start a worker that loads the hooks. Raises LoadFailed."""
@@ -97,11 +97,11 @@ class WorkerPool:
         if hook is None:
             return None
         number, frame = self._make_frame(hook, question)
-        is_alone = self._lonely and peers and peers[0].is_idle and self._blocked < _MAX_BLOCKED
+        is_alone = self._single and peers and peers[0].is_idle and self._blocked < _MAX_BLOCKED
         sent_at = time.monotonic()
         if not is_alone or not hook.is_quick(frame, seconds, sent_at):
             return await self._begin_call(hook, number, frame, seconds)
-        self._lonely -= 1
+        self._single -= 1
         peer = peers[0]
         peer.send_frames(frame, sent_at)
         if meanwhile is not None:
@@ -161,8 +161,8 @@ class WorkerPool:
             return call.result
         if not is_quick:
             peer.flush_calls()
-        elif self._lonely and len(peer.calls) == 1:
-            self._lonely -= 1
+        elif self._single and len(peer.calls) == 1:
+            self._single -= 1
             self._collect_answers(((call, hook),))
         else:
             if not self._uncollected:
@@ -173,8 +173,8 @@ class WorkerPool:
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of this iteration of the loop."""
         calls, self._uncollected = self._uncollected, []
-        self._next_lonely = min(self._next_lonely * 2, _MAX_LONELY) if len(calls) == 1 else _LONELY
-        self._lonely = self._next_lonely if len(calls) == 1 else 0
+        self._next_single = min(self._next_single * 2, _MAX_SINGLE_CALLS) if len(calls) == 1 else _SINGLE_CALLS
+        self._single = self._next_single if len(calls) == 1 else 0
         self._collect_answers(calls)
 
     def _collect_answers(self, calls: Sequence[tuple[HookCall, DeclaredHook]]) -> None:
@@ -257,11 +257,16 @@ class WorkerPool:
         return best
 
     def _ask_for_more(self, delay: float) -> None:
-        if self._hurry is None and self._starting is None and len(self._peers) < MAX_WORKERS and not self._closed:
-            self._hurry = asyncio.get_running_loop().call_later(delay, self._begin_growth)
+        if (
+            self._growth_timer is None
+            and self._starting is None
+            and len(self._peers) < MAX_WORKERS
+            and not self._closed
+        ):
+            self._growth_timer = asyncio.get_running_loop().call_later(delay, self._begin_growth)
 
     def _begin_growth(self) -> None:
-        self._hurry = None
+        self._growth_timer = None
         if self._queue and not self._closed and self._starting is None and len(self._peers) < MAX_WORKERS:
             self._starting = asyncio.get_running_loop().create_task(self._add_worker())
 
@@ -443,7 +448,7 @@ class WorkerPool:
     def close(self) -> None:
         """End all workers; calls in progress fail."""
         self._closed = True
-        for timer in (self._hurry, self._timer):
+        for timer in (self._growth_timer, self._timer):
             if timer is not None:
                 timer.cancel()
         self._fail_waiting("the server is stopping")

@@ -9,6 +9,7 @@ from typing import Any
 
 from podless.app import App
 from podless.codec import serializer
+from podless.controllers.write import find_condition, list_conditions
 from podless.runtime.jsonobject import Object
 from podless.testing.ask import Lines
 
@@ -48,7 +49,8 @@ class Test:
             return lambda obj: False
         if _PLAIN.fullmatch(condition) and (match := _CONDITION.fullmatch(condition)):
             name, status = match[1], match[2] or "True"
-            return lambda obj: _find_status(obj, name) == status.capitalize()
+            wanted = status.capitalize()
+            return lambda obj: str(find_condition(list_conditions(obj), name).get("status")) == wanted
         return self._make_cel_check(condition)
 
     def _make_cel_check(self, source: str) -> Check:
@@ -77,11 +79,6 @@ class Test:
         if self.condition is None:
             return "exists"
         return self.condition if isinstance(self.condition, str) else getattr(self.condition, "__name__", "a condition")
-
-
-def _find_status(obj: Object, name: str) -> str:
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    return next((str(condition.get("status")) for condition in conditions if condition.get("type") == name), "")
 
 
 async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -> Object:

@@ -18,7 +18,7 @@ from podless.store.etcd.entry import (
     StateFinder,
     decode_content,
 )
-from podless.store.etcd.follow import FENCES, read_record
+from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.transaction import delete_key
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
@@ -152,7 +152,7 @@ class EtcdChangeLog(ChangeLog):
         """
         writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FIRST_ENTRIES
         while offset < len(entries) and size <= _READ_BYTES:
-            described = await self._describe_some(entries[offset : offset + batch], newer)
+            described = await self._describe_entries(entries[offset : offset + batch], newer)
             writes += described
             offset += batch
             now = sum(
@@ -163,13 +163,13 @@ class EtcdChangeLog(ChangeLog):
             batch = batch * 2 if now <= batch * _SMALL_STATE else _FIRST_ENTRIES
         return writes
 
-    async def _describe_some(
+    async def _describe_entries(
         self, found_entries: list[FoundEntry], newer: dict[str, Record | None]
     ) -> list[LoggedWrite]:
         """Return the changes of a few entries. newer: the states that later changes replaced, by key; is updated."""
         contents = await self._read_contents(found_entries)
         newer |= await self._read_newer([entry for entry in found_entries if entry.key not in newer], contents)
-        somes = []
+        writes = []
         for entry in found_entries:
             content = contents.get(entry.entry_key)
             if content is None:  # trimmed meanwhile
@@ -180,8 +180,8 @@ class EtcdChangeLog(ChangeLog):
                 continue  # another program has replaced the state, and etcd has compacted it
             written = (entry.key, entry.revision, _sequence_number(entry), entry.name.written_at, content.author)
             stored, created = after.stored if after is not None else None, content.created or entry.revision
-            somes.append(LoggedWrite(*written, stored, created, replaced))
-        return somes
+            writes.append(LoggedWrite(*written, stored, created, replaced))
+        return writes
 
     async def _state_after(self, entry: FoundEntry, newer: Record | None) -> Record | None:
         """Return the state that a change made. newer: the state that the next change replaced, or the present one."""
@@ -192,7 +192,7 @@ class EtcdChangeLog(ChangeLog):
             kvs = (await self._client.call_etcd("range", request)).kvs
         except CompactedByEtcd:
             return None
-        return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == entry.revision else None
+        return self._objects.decode_record(kvs[0]) if kvs and kvs[0].mod_revision == entry.revision else None
 
     async def _read_contents(self, found_entries: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
         ranges = await self._read_ranges([m.RangeRequest(key=entry.entry_key) for entry in found_entries])
@@ -232,7 +232,7 @@ class EtcdChangeLog(ChangeLog):
                 if len(entries) == _CHAIN_ENTRIES and all(found.name.differs for found, _ in later[key]):
                     asking[key] = entries[-1].mod_revision
                 else:
-                    newer[key] = _undo_changes(later[key], read_record(self._objects, present[0]) if present else None)
+                    newer[key] = _undo_changes(later[key], self._objects.decode_record(present[0]) if present else None)
         return newer
 
     def _read_entry(self, kv: Any) -> list[tuple[FoundEntry, EntryContent]]:

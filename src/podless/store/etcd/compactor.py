@@ -45,7 +45,7 @@ class Compactor:
     def start(self) -> None:
         """Start to take turns."""
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._compact_if_due())]
+        self._tasks = [loop.create_task(self._update_regularly())]
         if self._interval:
             self._tasks.append(loop.create_task(self._compact_regularly()))
 
@@ -55,7 +55,7 @@ class Compactor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _compact_if_due(self) -> None:
+    async def _update_regularly(self) -> None:
         while True:
             with suppress(StoreError):  # other calls report the error
                 self.size = (await self._client.call_etcd("status", m.StatusRequest())).dbSize

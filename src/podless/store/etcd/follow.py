@@ -13,7 +13,7 @@ from typing import Any
 
 from podless.runtime.traces import trace_error
 from podless.store import keys
-from podless.store.contract import Deliver, Lost, Operation, Record, RevisionConflict, StoreChange, StoreError
+from podless.store.contract import Deliver, Lost, Operation, RevisionConflict, StoreChange, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.layout import KeyLayout
@@ -41,20 +41,9 @@ def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Store
     before: include the state that it replaced; kine always sends that.
     """
     kv = event.kv
-    key, revision = layout.decode_key(kv.key), kv.mod_revision
-    old = read_record(layout, event.prev_kv) if before and event.HasField("prev_kv") else None
-    after = (
-        None
-        if event.type == m.DELETE
-        else Record(key, layout.decode_value(key, kv.value), revision, kv.create_revision)
-    )
-    return StoreChange(key, revision, after, old)
-
-
-def read_record(layout: KeyLayout, kv: Any) -> Record:
-    """Return the state of a key."""
-    key = layout.decode_key(kv.key)
-    return Record(key, layout.decode_value(key, kv.value), kv.mod_revision, kv.create_revision)
+    old = layout.decode_record(event.prev_kv) if before and event.HasField("prev_kv") else None
+    after = layout.decode_record(kv) if event.type != m.DELETE else None
+    return StoreChange(after.key if after is not None else layout.decode_key(kv.key), kv.mod_revision, after, old)
 
 
 async def read_events(

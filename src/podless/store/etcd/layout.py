@@ -8,9 +8,11 @@ kube-apiserver treats as none. Values of other programs have none, and get a gap
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from podless.codec import serializer
 from podless.store import keys
+from podless.store.contract import Record
 from podless.store.keys import StoredValue, encode_foreign
 
 _NEEDLE = b'"resourceVersion":""'
@@ -66,6 +68,11 @@ class KeyLayout:
             first = text.find("/", first) + 1
             own_prefix = self._own_prefixes.get(text[:first])
         return f"/{text}" if own_prefix is None else f"{own_prefix}{text[first:]}"
+
+    def decode_record(self, kv: Any) -> Record:
+        """Return the state of a key in a KeyValue of etcd."""
+        key = self.decode_key(kv.key)
+        return Record(key, self.decode_value(key, kv.value), kv.mod_revision, kv.create_revision)
 
     def encode_value(self, stored: StoredValue) -> bytes:
         """Return the value to write to etcd."""

@@ -29,7 +29,7 @@ from podless.store.etcd.channel import ChannelError
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient, SharedTask, UnsupportedRequest
 from podless.store.etcd.compactor import Compactor
 from podless.store.etcd.exclusive import ExclusiveKey
-from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, FenceKeys, HistoryGone, read_changes, read_record
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, FenceKeys, HistoryGone, read_changes
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import LeaseTable
 from podless.store.etcd.ordered import OrderedCommits
@@ -275,7 +275,7 @@ class EtcdStore(Store):
             for (key, stored, expect, _), kvs in zip(operations, ranges, strict=True):
                 actual = kvs[0].mod_revision if kvs else 0
                 if actual != expect or (stored is None and not expect):
-                    raise RevisionConflict(key, read_record(self._layout, kvs[0]) if kvs else None)
+                    raise RevisionConflict(key, self._layout.decode_record(kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == created_at:
                 raise StoreError("etcd rejected a transaction although its conditions hold")
             await self._exclusive_key.restore_condition(created_at)
@@ -294,7 +294,7 @@ class EtcdStore(Store):
         revision: int = answer.header.revision
         if not answer.succeeded:  # kine's answer then has an older revision, so it is not compared with `before`
             kvs = answer.responses[0].response_range.kvs if answer.responses else ()
-            raise RevisionConflict(key, read_record(self._layout, kvs[0]) if kvs else None)
+            raise RevisionConflict(key, self._layout.decode_record(kvs[0]) if kvs else None)
         if revision < before:
             await self._wait_restored(before)
         self._newest = max(self._newest, revision)
@@ -302,7 +302,7 @@ class EtcdStore(Store):
 
     async def _read_record(self, key: str) -> Record | None:
         kvs = (await self._read_range(key=self._layout.encode_key(key))).kvs
-        return read_record(self._layout, kvs[0]) if kvs else None
+        return self._layout.decode_record(kvs[0]) if kvs else None
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         return await commit_chain(self.commit, commits)
@@ -354,7 +354,7 @@ class EtcdStore(Store):
         while True:
             answer = await self._read_state(key=start, range_end=end, revision=revision, limit=_PAGE)
             revision = revision or answer.header.revision
-            records += [read_record(self._layout, kv) for kv in answer.kvs]
+            records += [self._layout.decode_record(kv) for kv in answer.kvs]
             if not answer.more:
                 return [record for record in records if not record.key.startswith(FENCES)], revision
             start = answer.kvs[-1].key + b"\0"
@@ -378,7 +378,7 @@ class EtcdStore(Store):
             if self.changelog is None:
                 raise
             answer, log = await self._read_range(**request), self.changelog
-        records = [read_record(self._layout, kv) for kv in answer.kvs]
+        records = [self._layout.decode_record(kv) for kv in answer.kvs]
         following = records[-1].key if answer.more else ""
         if log is not None:
             records = await log.restore_state(records, prefix, revision, after, following)
