@@ -303,8 +303,9 @@ class YAMLDecoder:
         result: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
-        for key, item in node.list_entries():
-            if key.is_merge_key:
+        children = iter(node.children)
+        for key, item in zip(children, children, strict=True):
+            if key.value == "<<" and key.is_merge_key:  # nearly never, so without a call for most keys
                 for entry in self.list_merged_entries(item):
                     self.put_entry(entry, result, keys)
                 continue

@@ -11,7 +11,6 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from podless.fields import sets
 from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import fill_attribute, own_table, remember_value
@@ -24,20 +23,14 @@ from podless.structs.structs import Field, Struct
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 # fields that no manager owns
-UNOWNED = sets.make_set(
-    ("f:apiVersion",),
-    ("f:kind",),
-    ("f:metadata",),
-    ("f:metadata", "f:name"),
-    ("f:metadata", "f:namespace"),
-    ("f:metadata", "f:creationTimestamp"),
-    ("f:metadata", "f:selfLink"),
-    ("f:metadata", "f:uid"),
-    ("f:metadata", "f:clusterName"),
-    ("f:metadata", "f:generation"),
-    ("f:metadata", "f:managedFields"),
-    ("f:metadata", "f:resourceVersion"),
-)
+UNOWNED: Fields = {
+    "f:apiVersion": LEAF,
+    "f:kind": LEAF,
+    "f:metadata": {
+        SELF: LEAF, "f:name": LEAF, "f:namespace": LEAF, "f:creationTimestamp": LEAF, "f:selfLink": LEAF, "f:uid": LEAF,
+        "f:clusterName": LEAF, "f:generation": LEAF, "f:managedFields": LEAF, "f:resourceVersion": LEAF,
+    },
+}  # fmt: skip
 
 NONE = type(None)
 SCALARS: Mapping[str, frozenset[type]] = {
@@ -52,7 +45,6 @@ _NO_TYPES: frozenset[type] = frozenset()
 _DICTS = frozenset({dict})
 _TEXTS = frozenset({str})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
-_NAME = "f:".__add__  # the path element of a field
 _MAX_PLANS = 8  # cached plans of one map shape
 _NEW_SHAPE = 64  # steps to make the shape of a field, once for each field: about 35 us
 _MAX_PLANNED = 32  # maximum fields of a value with a plan
@@ -210,22 +202,21 @@ class _TypedPlans(_Plans):
     def _make_plan(self, key: Any) -> MapPlan | None:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
         names, types = key
-        leaves: list[str] = []
+        leaves: dict[str, type] = {}
         nested: list[tuple[str, str, Shape, MapShape | None]] = []
         for field, kind in zip(names, types, strict=True):
             name, shape, _ = self._children[field]
             form = shape.map
             if kind in shape.types:
-                leaves.append(field)
+                leaves[field] = kind
             elif name in self._unowned and not self._unowned[name]:
                 return None
             else:
                 nested.append((field, name, shape, form if kind is dict and form and not form.atomic else None))
-        owned = {name: LEAF for name in map(_NAME, leaves) if name not in self._unowned}
-        types_by_name = dict(zip(names, types, strict=True))
-        leaf_types = tuple(types_by_name[key] for key in leaves)
-        read = None if NONE in leaf_types else _make_reader(leaves)
-        return MapPlan(owned, nested, tuple(leaves), read, leaf_types, _TEXTS.issuperset(leaf_types))
+        owned = {name: node for name, node in name_leaves(leaves).items() if name not in self._unowned}
+        names, types = tuple(leaves), tuple(leaves.values())
+        read = None if NONE in types else _make_reader(names)
+        return MapPlan(owned, nested, names, read, types, _TEXTS.issuperset(types))
 
 
 class MapShape:
