@@ -31,23 +31,23 @@ def nested_objects(levels: int, default: int = 0) -> dict[str, Any]:
 def test_a_part_is_compiled_once_and_by_itself() -> None:
     part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, SharedParts())
     assert not part.is_compiled
-    assert part("ab")
+    assert part.run("ab")
     run = part.run
     assert part.is_compiled
-    assert not part("abc")
+    assert not part.run("abc")
     assert part.run is run
 
 
 def test_parts_that_check_the_same_share_a_function() -> None:
     parts = SharedParts()
     node = Node({"type": "object", "properties": {f"f{i}": {"type": "string", "maxLength": 3} for i in range(20)}})
-    assert NodeFunction(node, CHECK, parts)({"f0": "abc", "f19": "abc"})
+    assert NodeFunction(node, CHECK, parts).run({"f0": "abc", "f19": "abc"})
     assert len(parts) == 1
 
 
 def test_a_compiled_part_needs_no_collector_to_go() -> None:
     part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, SharedParts())
-    assert part({"a": "b"})
+    assert part.run({"a": "b"})
     run = weakref.ref(part.run)
     del part
     assert run() is None
@@ -181,11 +181,11 @@ def test_nodes_have_one_key_if_all_below_them_is_equal(change: dict[str, Any], s
 def test_long_loops_end_where_their_time_is_over(schema: dict[str, Any], value: Any) -> None:
     value = value or {f"k{i}": "a" for i in range(5000)}
     part = NodeFunction(Node(schema), CHECK, SharedParts())
-    assert part(value)
+    assert part.run(value)
 
     def work() -> None:
         METER.set(CPUMeter(-1.0))
-        part(value)
+        part.run(value)
 
     with pytest.raises(Timeout):
         copy_context().run(work)

@@ -159,7 +159,7 @@ def test_a_null_in_a_default_stays_when_the_exact_walks_finish_what_a_walk_has_b
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
     node = Node(schema)
-    if compile.NodeFunction(node, CHECK, SharedParts())(value):
+    if compile.NodeFunction(node, CHECK, SharedParts()).run(value):
         assert check.validate_value(value, node) + lists.validate_lists(value, node) == []
 
 
@@ -170,7 +170,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL, ADMIT]))
-    defaulting.run_bounded(compile.NodeFunction(node, mode, SharedParts()), begun)
+    defaulting.run_bounded(compile.NodeFunction(node, mode, SharedParts()).run, begun)
     for obj in (begun, fresh):
         prune.prune_value(obj, node, embedded=True)
         defaulting.drop_nulls(obj, node, prune.META)

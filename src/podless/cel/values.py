@@ -157,6 +157,8 @@ class Fields:
         raise NotImplementedError
 
 
+NUMBERS = (int, Uint, float)
+LISTS = (list, SetList, MapList, ConcatenatedList, StringList)
 # class: name of the type, as in type() and errors; libraries add their own
 NAMES: dict[type, str] = {
     int: "int",
@@ -166,11 +168,7 @@ NAMES: dict[type, str] = {
     bytes: "bytes",
     bool: "bool",
     type(None): "null_type",
-    list: "list",
-    SetList: "list",
-    MapList: "list",
-    ConcatenatedList: "list",
-    StringList: "list",
+    **dict.fromkeys(LISTS, "list"),
     dict: "map",
     Timestamp: "google.protobuf.Timestamp",
     Duration: "google.protobuf.Duration",
@@ -194,9 +192,7 @@ def size_of(value: Any) -> int:
     return 1
 
 
-NUMBERS = (int, Uint, float)
 _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))
-LISTS = (list, SetList, MapList, ConcatenatedList, StringList)
 _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 

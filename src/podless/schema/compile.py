@@ -48,6 +48,8 @@ Walk = Callable[[Any], bool]
 class NodeFunction:
     """The function of one node in one mode; `run` is that function, compiled at its first call.
 
+    It returns whether the value is valid, and False also if only the exact walks can decide.
+
     Each part is compiled into its own names and published by one assignment. So threads may use and compile it at the
     same time; in the worst case it is compiled twice. Tables and names refer to parts, not to their functions, and
     never change.
@@ -60,10 +62,6 @@ class NodeFunction:
     def __init__(self, node: Node, mode: Mode, parts: SharedParts) -> None:
         self._node, self._mode, self._parts = node, mode, parts
         self.run = self._compile_and_run
-
-    def __call__(self, value: Any) -> bool:
-        """Return whether the value is valid. Returns False also if only the exact walks can decide."""
-        return self.run(value)
 
     @property
     def is_compiled(self) -> bool:

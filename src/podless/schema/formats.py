@@ -35,8 +35,6 @@ _COMMON_DATE_TIME = compile_late(
     r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z\Z"
 )
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_SHORT_NAME = compile_late(rf"^{_LABEL}\Z")
-_LONG_NAME = compile_late(rf"^{_LABEL}(?:\.{_LABEL})*\Z")
 
 
 def _make_pattern_check(text: str) -> Callable[[str], bool]:
@@ -93,12 +91,9 @@ def _is_duration(value: str) -> bool:
     return True
 
 
-def _is_short_name(value: str) -> bool:
-    return not has("NameFormats") or (len(value) <= 63 and _SHORT_NAME.match(value) is not None)
-
-
-def _is_long_name(value: str) -> bool:
-    return not has("NameFormats") or (len(value) <= 253 and _LONG_NAME.match(value) is not None)
+def _make_name_check(text: str, max_length: int) -> Callable[[str], bool]:
+    matches = _make_pattern_check(text)
+    return lambda value: not has("NameFormats") or (len(value) <= max_length and matches(value))
 
 
 CHECKS: dict[str, Callable[[str], bool]] = {
@@ -126,8 +121,8 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "date": gotime.is_date,
     "duration": _is_duration,
     "datetime": _is_datetime,
-    "k8sshortname": _is_short_name,
-    "k8slongname": _is_long_name,
+    "k8sshortname": _make_name_check(rf"^{_LABEL}\Z", 63),
+    "k8slongname": _make_name_check(rf"^{_LABEL}(?:\.{_LABEL})*\Z", 253),
 }
 _NUMERIC = {"integer": ("int32", "int64"), "number": ("float", "double")}
 

@@ -31,13 +31,14 @@ def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None,
         unknown += sort_texts(paths)
 
 
-def _prune_node(value: Any, node: Node | None, path: str, texts: list[str], embedded: bool) -> None:
+def _prune_node(value: Any, node: Node | None, path: str, texts: list[str], embedded: bool, kept: bool = False) -> None:
+    """Prune a value. kept: it is an item of a list whose node keeps unknown fields."""
     charge(1)
     if node is None:
         _prune_unknown(value, path, texts)
-    elif node.preserve:
-        _prune_kept(value, node, path, texts, embedded)
-    elif isinstance(value, dict):
+        return
+    kept = kept or node.preserve
+    if isinstance(value, dict):
         for key in list(each(value)):
             if embedded and key in META:
                 continue
@@ -45,30 +46,14 @@ def _prune_node(value: Any, node: Node | None, path: str, texts: list[str], embe
             if key in node.properties or node.has_additional:
                 child = node.find_field(key)
                 _prune_node(value[key], child, at, texts, child is not None and child.embedded)
-            else:
+            elif not kept:
                 texts.append(at)
                 del value[key]
-    elif isinstance(value, list):
+    elif isinstance(value, list) and (node.items is not None or not kept):
         items = node.items
         for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
-                _prune_node(item, items, f"{path}[{index}]", texts, items is not None and items.embedded)
-
-
-def _prune_kept(value: Any, node: Node, path: str, texts: list[str], embedded: bool) -> None:
-    """Prune the declared fields of a node that keeps unknown fields. Items of lists are kept like the list."""
-    charge(1)
-    if isinstance(value, dict):
-        for key, item in each(value).items():
-            if embedded and key in META:
-                continue
-            if key in node.properties or node.has_additional:
-                child = node.find_field(key)
-                at = f"{path}.{key}" if path else key
-                _prune_node(item, child, at, texts, child is not None and child.embedded)
-    elif isinstance(value, list) and node.items is not None:
-        for index, item in enumerate(each(value)):
-            _prune_kept(item, node.items, f"{path}[{index}]", texts, node.items.embedded)
+                _prune_node(item, items, f"{path}[{index}]", texts, items is not None and items.embedded, kept)
 
 
 def _prune_unknown(value: Any, path: str, texts: list[str]) -> None:

@@ -121,10 +121,6 @@ class Matcher:
         self._plan: _SearchPlan | None = None
         self.run = self._load_and_run
 
-    def __call__(self, text: str) -> bool:
-        """Return whether a text contains the pattern."""
-        return self.run(text)
-
     def drop_value(self, forced: bool = False) -> bool:
         """Drop the compiled pattern. The next text compiles it again."""
         self.run = self._load_and_run
