@@ -20,6 +20,14 @@ from podless.runtime.option import StartError
 
 NOTE = "note"  # the severity of new possibilities
 _UNSERVED = re.compile(r'no matches for kind "(.*)" in version "(.*)"')
+# by rule, or else severity: the text of a finding that only the other release has, and of one that it no longer has
+_TEXTS = {
+    "UnknownKind": ("{after} does not serve it: {text}", "{after} serves it"),
+    "UnknownField": ("{after} drops it: {text}", "{after} accepts it: no longer {text}"),
+    "DroppedField": ("{after} silently drops {path}", "{after} keeps {path}: no longer silently dropped"),
+    Severity.WARNING: ("{after} warns: {text}", "{after} no longer warns: {text}"),
+    Severity.ERROR: ("{after} rejects it: {text}", "{after} accepts it: no longer {text}"),
+}
 _MAX_SHOWN = 5  # maximum number of objects to name
 
 
@@ -92,21 +100,14 @@ def _make_key(finding: Finding) -> tuple[object, ...]:
 
 def _describe_change(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
     """Return the severity of a change, and its text."""
-    new, text = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
-    if finding.rule == "UnknownKind":
-        if not new:
-            return NOTE, f"{after} serves it"
-        return Severity.ERROR, f"{after} does not serve it: {_find_replacement(finding, catalog)}"
-    if finding.rule == "UnknownField":
-        return (Severity.ERROR, f"{after} drops it: {text}") if new else (NOTE, f"{after} accepts it: no longer {text}")
-    if finding.rule == "DroppedField":
-        lost = finding.path
-        if not new:
-            return NOTE, f"{after} keeps {lost}: no longer silently dropped"
-        return Severity.ERROR, f"{after} silently drops {lost}"
-    if finding.severity is Severity.WARNING:
-        return (Severity.WARNING, f"{after} warns: {text}") if new else (NOTE, f"{after} no longer warns: {text}")
-    return (Severity.ERROR, f"{after} rejects it: {text}") if new else (NOTE, f"{after} accepts it: no longer {text}")
+    is_new = finding.releases == after
+    rule = finding.rule if finding.rule in _TEXTS else finding.severity
+    values = {"after": after, "path": finding.path, "text": ": ".join(filter(None, (finding.path, finding.message)))}
+    if rule == "UnknownKind" and is_new:
+        values["text"] = _find_replacement(finding, catalog)
+    text = _TEXTS[rule][0 if is_new else 1].format(**values)
+    severity = Severity.WARNING if rule == Severity.WARNING else Severity.ERROR
+    return severity if is_new else NOTE, text
 
 
 def _find_replacement(finding: Finding, catalog: Catalog) -> str:

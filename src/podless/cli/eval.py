@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from podless.check.sources import CannotCheck
@@ -42,9 +43,7 @@ def run(args: argparse.Namespace) -> int:
             new=features.choose_release(args.kubernetes_version),
         )
     if args.output == "json":
-        steps = [
-            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in result.steps
-        ]
+        steps = [asdict(step) for step in result.steps]
         document = {"value": format_value(result.value), "error": result.error, "type": result.type}
         print(json.dumps({**document, "cost": result.cost, "estimate": result.estimate, "steps": steps}, indent=2))
     else:

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import fields
 from pathlib import Path
 
 from podless.check.sources import STDIN, CannotCheck, find_sources
@@ -73,21 +74,8 @@ def _make_plan(args: argparse.Namespace) -> int:
 
 def _read_options(args: argparse.Namespace) -> PlanOptions:
     """Return the options of the plan. Raises CannotPlan."""
-    return PlanOptions(
-        mode=args.mode,
-        order=args.order,
-        manager=args.field_manager,
-        force=args.force_conflicts,
-        namespace=args.namespace,
-        prune=args.prune,
-        applyset=args.applyset,
-        user=args.user,
-        groups=tuple(args.groups),
-        uid=args.uid,
-        call_webhooks=args.call_webhooks,
-        services=dict(args.service),
-        kubernetes_version=args.kubernetes_version,
-    )
+    values = {declared.name: getattr(args, declared.name) for declared in fields(PlanOptions)}
+    return PlanOptions(**values | {"services": dict(args.services)})
 
 
 async def _compute_plan(args: argparse.Namespace) -> Plan:

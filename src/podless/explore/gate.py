@@ -104,7 +104,7 @@ class GatedRun:
 
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
         """Log a step of the user, and start the schedule's perturbations at this point."""
-        self.log.add_entry(LogEntry("user", "", text, point, revision=self._hooks.revision()))
+        self.log.entries.append(LogEntry("user", "", text, point, revision=self._hooks.revision()))
         for perturbation in self._take_perturbations(point):
             if isinstance(perturbation, HoldEvents):
                 self._hold_events(perturbation, self._hooks.revision(), clients)
@@ -346,14 +346,14 @@ class GatedRun:
         self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))
 
     def _note_entry(self, entry: LogEntry) -> None:
-        self.log.add_entry(entry)
+        self.log.entries.append(entry)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
             failed = entry.status >= 400 and not missing
             self.last_failure = _describe_failure(entry.text, entry.status) if failed else ""
 
     def _note_fault(self, text: str) -> None:
-        self.log.add_entry(LogEntry("fault", "", text, revision=self._hooks.revision()))
+        self.log.entries.append(LogEntry("fault", "", text, revision=self._hooks.revision()))
 
 
 class Gate:

@@ -43,17 +43,13 @@ class LogEntry:
 
 
 class Log:
-    """The entries of a run, and the names of its points."""
+    """The entries of a run, and the names of its points. generated: the names that stand for generated ones."""
 
     def __init__(self) -> None:
         self.entries: list[LogEntry] = []
         self._counts: Counter[str] = Counter()
-        self._generated: dict[str, str] = {}
+        self.generated: dict[str, str] = {}
         self._generations: Counter[str] = Counter()
-
-    def add_entry(self, entry: LogEntry) -> None:
-        """Add an entry."""
-        self.entries.append(entry)
 
     def name_write(self, client: str, attributes: Attributes, body: bytes) -> str:
         """Return the point of a write that a client sends now."""
@@ -71,19 +67,14 @@ class Log:
         """Give an object with a generated name the same name in every run."""
         metadata = obj.get("metadata") or {}
         prefix, name = metadata.get("generateName"), metadata.get("name")
-        if prefix and name and name.startswith(prefix) and name not in self._generated:
+        if prefix and name and name.startswith(prefix) and name not in self.generated:
             self._generations[prefix] += 1
-            self._generated[name] = f"{prefix}*{self._generations[prefix]}"
+            self.generated[name] = f"{prefix}*{self._generations[prefix]}"
 
     def mask_name(self, text: str) -> str:
         """Replace a generated name at the end of a text."""
         namespace, slash, name = text.rpartition("/")
-        return f"{namespace}{slash}{self._generated.get(name, name)}"
-
-    @property
-    def generated(self) -> Mapping[str, str]:
-        """Generated names, and the names that stand for them."""
-        return self._generated
+        return f"{namespace}{slash}{self.generated.get(name, name)}"
 
     def list_requests(self) -> list[str]:
         """Return the lines that must be equal in two runs of a schedule: all requests with their answers, in order."""

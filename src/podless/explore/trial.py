@@ -303,7 +303,7 @@ class Trial:
         self._starting = True
         self.control.forget_client(name)
         ended = "ends, because it no longer leads," if deposed else "is killed"
-        self.control.log.add_entry(LogEntry("process", name, f"{name} {ended} and is started again"))
+        self.control.log.entries.append(LogEntry("process", name, f"{name} {ended} and is started again"))
         self.instances.restart_instance(name)
 
 
