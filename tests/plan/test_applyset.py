@@ -12,7 +12,7 @@ from podless import Server
 from podless.plan import Action, CannotPlan
 from podless.plan.options import PlanOptions
 from tests.plan.corpus import Kubectl
-from tests.plan.test_carry import carry, keep
+from tests.plan.test_apply import apply_saved, keep
 
 ONE = """\
 apiVersion: v1
@@ -69,12 +69,12 @@ def test_a_planned_applyset_is_applied(server: Server, folder: Path) -> None:
     parent = plan.find("Secret", "web")
     assert (parent.action, parent.message) == (Action.CREATE, "the parent of the ApplySet")
     assert "opensesame" not in (folder / "plan").read_text()
-    done = carry(server)
+    done = apply_saved(server)
     assert (done.created, done.refused) == (4, [])
     write(folder, "a", "c")
     plan = keep(server, applyset="web", namespace="default")
     assert sorted(change.identity.name for change in plan.deleted) == ["b", "door"]
-    done = carry(server)
+    done = apply_saved(server)
     assert (done.created, done.updated, done.deleted, done.refused) == (1, 0, 2, [])
     held = server.get("secrets", "web")
     assert held is not None
@@ -86,12 +86,12 @@ def test_a_planned_applyset_is_applied(server: Server, folder: Path) -> None:
 def test_an_interrupted_applyset_goes_on(server: Server, folder: Path) -> None:
     write(folder, "a", "b")
     keep(server, applyset="cm/web", namespace="default")
-    carry(server)
+    apply_saved(server)
     write(folder, "a")
     keep(server, applyset="cm/web", namespace="default")
-    carry(server)
+    apply_saved(server)
     (folder / "plan.done").unlink()  # all was done, and nothing was noted
-    done = carry(server)
+    done = apply_saved(server)
     assert (done.created, done.updated, done.deleted, done.refused) == (0, 0, 0, [])
 
 
@@ -99,7 +99,7 @@ def test_a_parent_that_has_changed_since_stops_everything(server: Server, folder
     write(folder, "a")
     keep(server, applyset="cm/web", namespace="default")
     server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}})
-    done = carry(server)
+    done = apply_saved(server)
     [refused] = done.refused
     assert refused == "ConfigMap default/web: it has been created since the plan was made"
     assert server.get("configmaps", "a") is None
@@ -108,11 +108,11 @@ def test_a_parent_that_has_changed_since_stops_everything(server: Server, folder
 def test_a_parent_keeps_all_kinds_when_an_object_is_refused(server: Server, folder: Path) -> None:
     write(folder, "a", more=SECRET)
     keep(server, applyset="cm/web", namespace="default")
-    carry(server)
+    apply_saved(server)
     write(folder, "a", "b")
     keep(server, applyset="cm/web", namespace="default")
     server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
-    refused = carry(server).refused
+    refused = apply_saved(server).refused
     assert [one.partition(":")[0] for one in refused] == ["ConfigMap default/b", "ConfigMap default/web"]
     parent = server.get("configmaps", "web")
     assert parent is not None

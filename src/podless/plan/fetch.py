@@ -10,13 +10,13 @@ from dataclasses import replace
 from podless.apis import features
 from podless.plan.applyset import ApplySetParent
 from podless.plan.baseline import Baseline, PlanSource, Say
+from podless.plan.limits import fetch_policies, fetch_quotas, fetch_roles
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions
 from podless.plan.prune import fetch_members, fetch_pruned, find_parent
 from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import BUILT_IN, find_builtin
-from podless.plan.rules import fetch_policies, fetch_quotas, fetch_roles
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import ClusterAccess
 from podless.remote.resources import APIResource

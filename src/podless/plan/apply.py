@@ -1,4 +1,4 @@
-"""Carries a plan out on its API, object by object, and rejects objects that have changed since the plan was made."""
+"""Applies a saved plan to its API, object by object, and rejects objects that have changed since the plan was made."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ApplyResult:
         return f"{summary}, {len(self.refused)} rejected."
 
 
-async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> ApplyResult:
-    """Carry out the plan in a file, and continue after an interruption. say: called with a line for each object.
+async def apply_plan(path: Path, cluster: RemoteCluster, url: str, say: Say) -> ApplyResult:
+    """Apply the plan in a file, and continue after an interruption. say: called with a line for each object.
 
     url: of the API. Raises CannotPlan, OSError, and RemoteError if the API does not answer.
     """
@@ -61,32 +61,32 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
     await _check_api(plan["api"], make_sender(cluster), url)
     planned = plan.get("as")
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
-    carrier = _PlanCarrier(plan, make_sender(cluster, acting))
-    journal, carried = planfile.read_journal(path), carrier.result
+    applier = _StepApplier(plan, make_sender(cluster, acting))
+    journal, result = planfile.read_journal(path), applier.result
     for text in plan["refused"]:
-        carried.refused.append(text)
+        result.refused.append(text)
         say(f"! {text} (rejected by the plan)")
     for number, step in enumerate(plan["steps"]):
         if number in journal:
-            carried.skipped += 1
+            result.skipped += 1
             continue
         label = _describe_step(step)
         try:
-            if step.get("parent") == "after" and carried.refused:
+            if step.get("parent") == "after" and result.refused:
                 raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
-            outcome = await carrier.carry_out_step(step)
+            outcome = await applier.apply_step(step)
         except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
             hides = step["kind"] == "Secret" and isinstance(refused, Refused)
             outcome = "the API rejects it" if hides else str(refused)
-            carried.refused.append(f"{label}: {outcome}")
+            result.refused.append(f"{label}: {outcome}")
             say(f"! {label}: {outcome}")
             if step.get("parent") == "before":
                 break  # without its parent, a member would never be pruned
             continue
         planfile.note_done(path, number)
         say(f"{outcome} {label}")
-    return carried
+    return result
 
 
 async def _check_api(planned: Object, send: SendRequest, url: str) -> None:
@@ -105,8 +105,8 @@ def _describe_step(step: Object) -> str:
     return f"{step['kind']} {prefix}{step['name']}"
 
 
-class _PlanCarrier:
-    """Carries out steps and returns their signs. Methods raise _ObjectChanged, Refused, Unwritable."""
+class _StepApplier:
+    """Applies steps and returns their signs. Methods raise _ObjectChanged, Refused, Unwritable."""
 
     def __init__(self, plan: Object, send: SendRequest) -> None:
         self.result = ApplyResult()
@@ -114,7 +114,7 @@ class _PlanCarrier:
         self._options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
         self._send = send
 
-    async def carry_out_step(self, step: Object) -> str:
+    async def apply_step(self, step: Object) -> str:
         resource = APIResource(step["apiVersion"], step["plural"], step["kind"], step["namespaced"])
         live = None
         if step["name"] and not step["name"].endswith("*"):

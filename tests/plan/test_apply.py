@@ -12,7 +12,7 @@ import podless
 from podless import Server
 from podless.cli import main
 from podless.plan import Plan
-from podless.plan.carry import ApplyResult, carry_out
+from podless.plan.apply import ApplyResult, apply_plan
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import read_plan, write_plan
 from podless.remote.cluster import RemoteCluster
@@ -62,11 +62,11 @@ def keep(server: Server, path: str = "set.yaml", **options: str) -> Plan:
     return plan
 
 
-def carry(server: Server) -> ApplyResult:
+def apply_saved(server: Server) -> ApplyResult:
     async def run() -> ApplyResult:
         access = read_kubeconfig(server.kubeconfig)
         async with RemoteCluster(access, "test") as cluster:
-            return await carry_out(Path("plan"), cluster, access.url, lambda text: None)
+            return await apply_plan(Path("plan"), cluster, access.url, lambda text: None)
 
     return asyncio.run(run())
 
@@ -74,7 +74,7 @@ def carry(server: Server) -> ApplyResult:
 @pytest.mark.parametrize("mode", ["server-side", "client-side"])
 def test_what_was_planned_is_done(server: Server, folder: Path, mode: str) -> None:
     assert len(keep(server, mode=mode).created) == 4
-    carried = carry(server)
+    carried = apply_saved(server)
     assert (carried.created, carried.refused) == (4, [])
     found = server.get("gadgets", "a")
     assert found is not None
@@ -87,7 +87,7 @@ def test_plan_files_have_no_data_of_secrets(server: Server, folder: Path) -> Non
     keep(server)
     assert "opensesame" not in (folder / "plan").read_text()
     assert (folder / "plan").stat().st_mode & 0o077 == 0
-    assert not carry(server).refused
+    assert not apply_saved(server).refused
     secret = server.get("secrets", "door")
     assert secret is not None
     assert secret["data"] == {"password": "b3BlbnNlc2FtZQ=="}
@@ -96,7 +96,7 @@ def test_plan_files_have_no_data_of_secrets(server: Server, folder: Path) -> Non
 def test_a_secret_whose_manifest_has_changed_is_refused(server: Server, folder: Path) -> None:
     keep(server)
     (folder / "set.yaml").write_text(SET.replace("opensesame", "other"))
-    [refused] = carry(server).refused
+    [refused] = apply_saved(server).refused
     assert "has changed since the plan was made" in refused
     assert server.get("secrets", "door") is None
 
@@ -107,7 +107,7 @@ def test_objects_that_have_changed_since_are_refused_one_by_one(server: Server, 
     assert len(keep(server).updated) == 2
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"more": "x"}}
     server.apply(settings, manager="other")
-    carried = carry(server)
+    carried = apply_saved(server)
     assert carried.updated == 1
     [refused] = carried.refused
     assert refused.startswith("ConfigMap default/settings: it has changed since the plan was made (resourceVersion ")
@@ -121,7 +121,7 @@ def test_a_status_may_change_meanwhile(server: Server, folder: Path) -> None:
     assert len(keep(server).updated) == 1
     status = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "status": {"message": "busy"}}
     server.apply(status, subresource="status")
-    assert carry(server).updated == 1
+    assert apply_saved(server).updated == 1
 
 
 def test_what_was_created_or_deleted_since_is_refused(server: Server, folder: Path) -> None:
@@ -130,7 +130,7 @@ def test_what_was_created_or_deleted_since_is_refused(server: Server, folder: Pa
     keep(server)
     server.delete("configmaps", "settings")
     server.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "door"}})
-    refused = carry(server).refused
+    refused = apply_saved(server).refused
     assert [one.partition(" since")[0] for one in refused] == [
         "ConfigMap default/settings: it has been deleted",
         "Secret default/door: it has been created",
@@ -141,11 +141,11 @@ def test_an_interrupted_plan_goes_on(server: Server, folder: Path) -> None:
     keep(server)
     steps = read_plan(folder / "plan")["steps"]
     assert [step["kind"] for step in steps] == ["CustomResourceDefinition", "Gadget", "ConfigMap", "Secret"]
-    assert carry(server).created == 4
-    assert carry(server).skipped == 4
+    assert apply_saved(server).created == 4
+    assert apply_saved(server).skipped == 4
     # the note of the third step was lost
     (folder / "plan.done").write_text("0\n1\n3\n")
-    carried = carry(server)
+    carried = apply_saved(server)
     assert (carried.skipped, carried.updated, carried.refused) == (4, 0, [])
 
 
@@ -153,18 +153,18 @@ def test_pruned_objects_are_deleted(server: Server, folder: Path) -> None:
     one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {set: web}}\n"
     (folder / "set.yaml").write_text(one % "a" + "---\n" + one % "b")
     keep(server, mode="client-side")
-    assert carry(server).created == 2
+    assert apply_saved(server).created == 2
     (folder / "set.yaml").write_text(one % "a")
     plan = keep(server, mode="client-side", prune="set=web")
     assert [change.identity.name for change in plan.deleted] == ["b"]
-    assert carry(server).deleted == 1
+    assert apply_saved(server).deleted == 1
     assert server.get("configmaps", "b") is None
 
 
 def test_what_the_plan_refuses_is_told(server: Server, folder: Path) -> None:
     (folder / "set.yaml").write_text(SET.replace("name: settings", "name: Settings"))
     keep(server)
-    done = carry(server)
+    done = apply_saved(server)
     assert done.created == 3
     [refused] = done.refused
     assert "ConfigMap default/Settings" in refused
@@ -183,14 +183,14 @@ def test_another_user_applies_the_plan(server: Server, folder: Path) -> None:
         }
     )
     keep(server, user="eve")
-    assert carry(server).created == 1
+    assert apply_saved(server).created == 1
     assert {request.user for request in server.requests if request.verb == "patch"} == {"eve"}
 
 
 def test_another_api_is_refused(server: Server, folder: Path) -> None:
     keep(server)
     with Server(tls=False) as other, pytest.raises(CannotPlan, match="is another API"):
-        carry(other)
+        apply_saved(other)
 
 
 def test_commands(server: Server, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
