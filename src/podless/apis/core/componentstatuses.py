@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.typed import DescribedStrategy
-from podless.kinds.strategy import MetadataPolicy, ReadPolicy
-from podless.structs.structfiles import load_struct
-
-COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.strategy import ReadPolicy
 
 
-class ComponentStatusStrategy(DescribedStrategy):
-    """Strategy of ComponentStatus."""
+class ComponentStatusStrategy(TypedStrategy):
+    """Strategy of ComponentStatus, which is only read."""
 
     reads = ReadPolicy(revisioned=False)
-    metadata = MetadataPolicy(on_update=(0, 1))
 
     def resource_name(self, plural: str) -> str:
         return "componentstatus"
 
 
-STRATEGY = ComponentStatusStrategy(COMPONENT_STATUS)
+STRATEGY = ComponentStatusStrategy()

@@ -12,7 +12,7 @@ from podless.apis.podspec.resources import validate_quantity
 from podless.apis.podspec.scheduling import taint_effect
 from podless.apis.shared import annotated
 from podless.apis.shared.checks import POSITIVE, list_items, validate_label_key
-from podless.apis.shared.typed import DescribedStrategy
+from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ReadPolicy
@@ -25,7 +25,6 @@ from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-_NODE = load_struct("core/v1", "Node")
 _NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
 _TAINT = load_struct("core/v1", "Taint")
 
@@ -39,7 +38,7 @@ _NO_FEATURE = (
 _TAINTS, _AVOIDED = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
-class NodeStrategy(DescribedStrategy):
+class NodeStrategy(StatusStrategy):
     """Strategy of Node. A create can set the status. podCIDRs and providerID are immutable once set."""
 
     reads = ReadPolicy(by_namespace=False)
@@ -64,12 +63,12 @@ class NodeStrategy(DescribedStrategy):
             obj["status"].pop("declaredFeatures", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        obj["status"] = old["status"]
+        super().prepare_update(version, obj, old)
         if "configSource" not in old["spec"]:
             obj["spec"].pop("configSource", None)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        obj["spec"] = old["spec"]
+        super().prepare_status(version, obj, old)
         if "config" not in old["status"]:
             obj["status"].pop("config", None)
         if not has("NodeDeclaredFeatures") and "declaredFeatures" not in old["status"]:
@@ -210,4 +209,4 @@ def _validate_change(obj: Object, old: Object) -> Errors:
         yield forbidden("spec.externalID", "may not be updated")
 
 
-STRATEGY = NodeStrategy(_NODE)
+STRATEGY = NodeStrategy()

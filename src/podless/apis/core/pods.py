@@ -14,7 +14,7 @@ from podless.apis.podspec.statuses import validate_status_update
 from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
-from podless.apis.shared.typed import CLIENT_METADATA, DescribedStrategy, keep_parts, put_part
+from podless.apis.shared.typed import CLIENT_METADATA, SpecStrategy, keep_parts, put_part
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names
@@ -22,9 +22,6 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.structs.structfiles import load_struct
-
-POD = load_struct("core/v1", "Pod")
 
 _FIELDS = (
     "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
@@ -46,7 +43,7 @@ _GATED = {
 }
 
 
-class PodStrategy(DescribedStrategy):
+class PodStrategy(SpecStrategy):
     """Strategy of Pod. Few fields are mutable; deletion has a grace period."""
 
     selects = frozenset(_FIELDS)
@@ -109,9 +106,6 @@ class PodStrategy(DescribedStrategy):
             for index, entry in enumerate(each(obj["status"].get(field_name) or ()))
             for text in addresses.list_address_warnings(f"status.{field_name}[{index}].ip", entry.get("ip", ""))
         ]
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return bool(obj["spec"] != old["spec"])
 
     status_resets = (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
 
@@ -201,5 +195,5 @@ def _adopt_resources(new_containers: list[Object], before: list[Object]) -> list
     return adopted
 
 
-STRATEGY = PodStrategy(POD)
-_SUBRESOURCES: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(POD), "resize": _Resize(POD)}
+STRATEGY = PodStrategy()
+_SUBRESOURCES: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(), "resize": _Resize()}

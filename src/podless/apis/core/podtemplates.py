@@ -6,19 +6,17 @@ from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.podspec.disabled import drop_disabled
 from podless.apis.podspec.template import validate_pod_template
 from podless.apis.podspec.warnings import warn_of_template
-from podless.apis.shared.typed import DescribedStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-
-POD_TEMPLATE = load_struct("core/v1", "PodTemplate")
 
 
-class PodTemplateStrategy(DescribedStrategy):
+class PodTemplateStrategy(TypedStrategy):
     """Strategy of PodTemplate."""
 
+    rearranged = True
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -34,10 +32,12 @@ class PodTemplateStrategy(DescribedStrategy):
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         return validate_pod_template(obj["template"], "template", old["template"] if old is not None else None)
 
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
+        return bool(obj["template"] != old["template"])
+
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        if old is not None and old["template"] == obj["template"]:
-            return []
-        return warn_of_template(obj["template"], "template")
+        is_unchanged = old is not None and not self.increases_generation(version, obj, old)
+        return [] if is_unchanged else warn_of_template(obj["template"], "template")
 
 
-STRATEGY = PodTemplateStrategy(POD_TEMPLATE)
+STRATEGY = PodTemplateStrategy()

@@ -9,7 +9,6 @@ from podless.kinds.strategy import NOT_STATUS, MetadataPolicy, Strategy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import defaults, structs
-from podless.structs.structs import Struct
 
 # metadata that clients and controllers set
 CLIENT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
@@ -102,33 +101,6 @@ class SpecStrategy(StatusStrategy):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
-
-
-class DescribedStrategy(TypedStrategy):
-    """Strategy of kinds with a status subresource whose other fields are all desired state.
-
-    struct: its fields.
-    """
-
-    rearranged = True
-
-    def __init__(self, struct: Struct) -> None:
-        self._status_types = {field.name: field.type for field in struct if field.name == "status"}
-
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        if version.status:
-            obj |= {name: kind.make_zero() for name, kind in self._status_types.items()}
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        if version.status:
-            obj["status"] = old["status"]
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return _desired_state(obj) != _desired_state(old)
-
-
-def _desired_state(obj: Object) -> Object:
-    return {name: value for name, value in obj.items() if name not in ("metadata", "status")}
 
 
 def keep_metadata(obj: Object, old: Object) -> None:
