@@ -11,7 +11,7 @@ import pytest
 
 from podless.apis.catalog import ALL
 from podless.apis.core.group import PODS
-from podless.apis.core.usage import usage_function as usage_of
+from podless.apis.core.usage import find_measure as usage_of
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object

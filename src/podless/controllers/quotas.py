@@ -104,7 +104,7 @@ class QuotaController(KindController):
         for group, plural in _MEASURED:
             charge(len(ordered))
             kind = self.api.registry.get(group, plural)
-            if kind is not None and (names := usage.measured_names(kind, ordered)):
+            if kind is not None and (names := usage.list_measured_names(kind, ordered)):
                 yield kind, names
 
     async def _follow_counted(self, kind: Kind) -> WatchCache:
@@ -115,7 +115,7 @@ class QuotaController(KindController):
 
     def _handle_events(self, kind: Kind, events: Sequence[CacheEvent]) -> None:
         if events:
-            self._handle_counted(events, measured=usage.usage_function(kind) is not None)
+            self._handle_counted(events, measured=usage.find_measure(kind) is not None)
         else:  # the resource was removed
             self._followed.pop(kind.prefix, None)
 

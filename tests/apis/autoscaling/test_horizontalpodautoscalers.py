@@ -145,6 +145,8 @@ def test_version_1_shows_the_first_cpu_metric_with_a_utilization() -> None:
         {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}},
     ]
     assert (
-        versions.to_v1({"metadata": {}, "spec": {**SPEC, "metrics": metrics}})["spec"]["targetCPUUtilizationPercentage"]
+        versions.convert_to_v1({"metadata": {}, "spec": {**SPEC, "metrics": metrics}})["spec"][
+            "targetCPUUtilizationPercentage"
+        ]
         == 50
     )

@@ -44,4 +44,4 @@ def test_schedules(text: str, wanted: str) -> None:
     ],
 )
 def test_zones(name: str, wanted: list[str]) -> None:
-    assert schedules.zone_faults(name) == wanted
+    assert schedules.find_zone_faults(name) == wanted

@@ -46,10 +46,10 @@ class Claims:
 
     def naively(self, namespace: str, quota: dict[str, Any]) -> dict[str, str]:
         """What the claims use, added up one by one."""
-        measure = usage.usage_function(CLAIMS)
+        measure = usage.find_measure(CLAIMS)
         assert measure is not None
         found = [measure(entry.decode()) for entry in self.collection.entries_under(CLAIMS.keys.scope(namespace))[0]]
-        held = [one for one in found if usage.scope_matcher(quota)(one)]
+        held = [one for one in found if usage.make_scope_matcher(quota)(one)]
         return {
             name: quantity.add_quantities([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES
         }
@@ -150,12 +150,12 @@ async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
 async def test_a_change_that_another_includes_meanwhile_is_included_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with claims() as there:
         meter, turns = Meter(), 0
-        real = usage.scope_matcher
+        real = usage.make_scope_matcher
 
         def used() -> dict[str, str]:
             return meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES[:1])
 
-        def scope_matcher(quota: Any) -> Any:
+        def make_scope_matcher(quota: Any) -> Any:
             applies = real(quota)
 
             def match(found: Any) -> bool:  # it charges for many expressions
@@ -169,7 +169,7 @@ async def test_a_change_that_another_includes_meanwhile_is_included_once(monkeyp
 
         await there.put("one", "c", "1Gi")
         assert used() == {NAMES[0]: "1Gi"}
-        monkeypatch.setattr(usage, "scope_matcher", scope_matcher)
+        monkeypatch.setattr(usage, "make_scope_matcher", make_scope_matcher)
         for number in range(2, 5):
             await there.put("one", "c", f"{number}Gi")
             turns = 1
@@ -178,14 +178,14 @@ async def test_a_change_that_another_includes_meanwhile_is_included_once(monkeyp
 
 async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, steps = list[Any](), list[int]()
-    measure = usage.usage_function(CLAIMS)
+    measure = usage.find_measure(CLAIMS)
     assert measure is not None
 
     def measuring(claim: Any) -> usage.Usage:
         measured.append(claim)
         return measure(claim)
 
-    monkeypatch.setattr(usage, "usage_function", lambda kind: measuring)
+    monkeypatch.setattr(usage, "find_measure", lambda kind: measuring)
     monkeypatch.setattr(metering, "charge", steps.append)
     async with claims() as there:
         for number in range(500):

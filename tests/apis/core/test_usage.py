@@ -18,7 +18,7 @@ def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def measured(obj: dict[str, Any]) -> usage.Usage:
-    measure = usage.usage_function(PODS)
+    measure = usage.find_measure(PODS)
     assert measure is not None
     return measure(obj)
 
@@ -44,14 +44,14 @@ def test_a_pod_that_is_over_uses_nothing() -> None:
 def test_a_quota_with_scopes_is_about_some_pods() -> None:
     effort, lasting = {"spec": {"scopes": ["BestEffort"]}}, {"spec": {"scopes": ["NotTerminating"]}}
     plain, asking = measured(pod({})), measured(pod({"requests": {"cpu": "1"}}, activeDeadlineSeconds=5))
-    assert usage.scope_matcher(effort)(plain)
-    assert not usage.scope_matcher(effort)(asking)
-    assert usage.scope_matcher(lasting)(plain)
-    assert not usage.scope_matcher(lasting)(asking)
+    assert usage.make_scope_matcher(effort)(plain)
+    assert not usage.make_scope_matcher(effort)(asking)
+    assert usage.make_scope_matcher(lasting)(plain)
+    assert not usage.make_scope_matcher(lasting)(asking)
     one = {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
     chosen = {"spec": {"scopeSelector": {"matchExpressions": [one]}}}
-    assert usage.scope_matcher(chosen)(measured(pod({}, priorityClassName="high")))
-    assert not usage.scope_matcher(chosen)(plain)
+    assert usage.make_scope_matcher(chosen)(measured(pod({}, priorityClassName="high")))
+    assert not usage.make_scope_matcher(chosen)(plain)
 
 
 def test_what_containers_do_not_say_is_told() -> None:
@@ -61,7 +61,7 @@ def test_what_containers_do_not_say_is_told() -> None:
 
 def test_who_asks_for_nothing_has_no_guarantee() -> None:
     effort = {"spec": {"scopes": ["BestEffort"]}}
-    assert usage.scope_matcher(effort)(measured(pod({"requests": {"cpu": "0"}})))
+    assert usage.make_scope_matcher(effort)(measured(pod({"requests": {"cpu": "0"}})))
 
 
 @pytest.mark.parametrize("alike", [True, False])

@@ -107,7 +107,7 @@ def test_amounts_are_rounded_to_thousandths() -> None:
     ],
 )
 def test_quality(containers: list[dict[str, object]], quality: str) -> None:
-    assert amounts.qos_class({"containers": containers}) == quality
+    assert amounts.compute_qos_class({"containers": containers}) == quality
 
 
 def test_sidecars_count_with_all_that_follow() -> None:

@@ -35,7 +35,7 @@ def _read_metric(spec: Any, now: Any) -> str:
 
 def read_targets(obj: Object) -> str:
     if at(obj, "apiVersion") == "autoscaling/v1":
-        obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
+        obj = versions.convert_to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
     texts = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
     return shorten(texts, ", ", _MAX) or NONE

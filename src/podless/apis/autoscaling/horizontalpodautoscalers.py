@@ -46,7 +46,7 @@ class AutoscalerStrategy(SpecStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         if version.name == "v1":
-            metadata, converted = obj["metadata"], versions.to_v1(versions.to_v2(obj))
+            metadata, converted = obj["metadata"], versions.convert_to_v1(versions.convert_to_v2(obj))
             metadata.update(converted["metadata"])
             if "annotations" not in converted["metadata"]:
                 metadata.pop("annotations", None)
@@ -54,7 +54,7 @@ class AutoscalerStrategy(SpecStrategy):
             return
         versions.strip_annotations(obj["metadata"])
         if not spec.get("metrics"):
-            spec["metrics"] = [versions.by_cpu(versions.UTILIZATION)]
+            spec["metrics"] = [versions.make_cpu_metric(versions.UTILIZATION)]
         behavior = spec.get("behavior")
         if behavior is not None:
             for name, rules in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
@@ -63,7 +63,7 @@ class AutoscalerStrategy(SpecStrategy):
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         if obj.get("apiVersion") == kind.api_version(version.name):
             return obj
-        return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
+        return versions.convert_to_v1(obj) if version.name == "v1" else versions.convert_to_v2(obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = dict(_BLANK[version.name])
@@ -76,7 +76,7 @@ class AutoscalerStrategy(SpecStrategy):
             versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        stored = versions.to_v2(obj) if version.name == "v1" else obj
+        stored = versions.convert_to_v2(obj) if version.name == "v1" else obj
         return _validate_spec(stored["spec"], None if old is None else old["spec"])
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> Faults:

@@ -25,7 +25,7 @@ SOURCES = {
 UTILIZATION = 80  # percent of the CPU, the default metric
 
 
-def by_cpu(utilization: int) -> Object:
+def make_cpu_metric(utilization: int) -> Object:
     """Return the metric spec for targetCPUUtilizationPercentage of v1."""
     target = {"type": "Utilization", "averageUtilization": utilization}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
@@ -40,7 +40,7 @@ def _read_cpu(metric: Object, field_name: str) -> int | None:
     return cpu
 
 
-def to_v1(obj: Object) -> Object:
+def convert_to_v1(obj: Object) -> Object:
     """Convert an object from v2 to v1, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
@@ -71,15 +71,18 @@ def to_v1(obj: Object) -> Object:
     return {**_assemble_version(obj, "v1", metadata, named), "spec": new_spec, "status": state}
 
 
-def to_v2(obj: Object) -> Object:
+def convert_to_v2(obj: Object) -> Object:
     """Convert an object from v1 to v2, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     target, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
     metrics = [*(_read_metrics(annotations, annotated.METRICS) or ())]
     if target is not None:
-        metrics.append(by_cpu(target))
-    new_spec = {**_drop_fields(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
+        metrics.append(make_cpu_metric(target))
+    new_spec = {
+        **_drop_fields(spec, "targetCPUUtilizationPercentage"),
+        "metrics": metrics or [make_cpu_metric(UTILIZATION)],
+    }
     behavior = _read_annotation(annotations, annotated.BEHAVIOR, annotated.read_behavior)
     if behavior is not None:
         new_spec["behavior"] = behavior

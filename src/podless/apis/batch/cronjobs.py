@@ -47,7 +47,7 @@ class CronJobStrategy(workloads.TemplateStrategy):
         spec = obj["spec"]["jobTemplate"]["spec"]
         warnings = jobspecs.warn_of_job_spec(spec, _JOB) if workloads.may_warn(obj, old) else []
         if old is None:
-            return [*workloads.name_warnings(obj), *warnings]
+            return [*workloads.list_name_warnings(obj), *warnings]
         return [*warnings, _TIMED] if "TZ" in obj["spec"]["schedule"] else warnings
 
 
@@ -56,7 +56,7 @@ def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
     yield from _validate_schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
     yield from checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
-        yield from field.invalid_details("spec.timeZone", Named(zone), schedules.zone_faults(zone))
+        yield from field.invalid_details("spec.timeZone", Named(zone), schedules.find_zone_faults(zone))
     yield from field.one_of("spec.concurrencyPolicy", spec["concurrencyPolicy"], _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
     yield from jobspecs.validate_job_spec(job, _JOB, before)

@@ -62,7 +62,7 @@ class JobStrategy(workloads.TemplateStrategy):
         return super().make_stored(kind, self.round_trip(obj))
 
     def round_trip(self, obj: Object) -> Object:
-        labels = workloads.template_labels(obj["spec"]["template"])
+        labels = workloads.get_template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             return {**obj, "metadata": {**obj["metadata"], "labels": dict(labels)}}
         return obj
@@ -81,7 +81,7 @@ class JobStrategy(workloads.TemplateStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         warnings = jobspecs.warn_of_job_spec(obj["spec"], "spec") if workloads.may_warn(obj, old) else []
-        return [*workloads.name_warnings(obj), *warnings] if old is None else warnings
+        return [*workloads.list_name_warnings(obj), *warnings] if old is None else warnings
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
@@ -108,10 +108,10 @@ def _validate_generated(obj: Object, old: Object | None) -> field.Errors:
         return
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     expected = {_OLD_UID: uid, _OLD_NAME: name}
-    old_labels = workloads.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
+    old_labels = workloads.get_template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
     if _UID in old_labels and _NAME in old_labels:
         expected |= {_UID: uid, _NAME: name}
-    labels = workloads.template_labels(spec["template"])
+    labels = workloads.get_template_labels(spec["template"])
     for key, value in each(expected).items():
         path = f"spec.template.metadata.labels[{key}]"
         if key not in labels:

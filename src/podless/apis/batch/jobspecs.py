@@ -55,7 +55,7 @@ def default_job_spec(obj: Object) -> None:
         spec["parallelism"] = 1
     if spec.get("backoffLimit") is None:
         spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else _LARGEST
-    labels = workloads.template_labels(spec["template"])
+    labels = workloads.get_template_labels(spec["template"])
     if labels and not metadata.get("labels"):
         metadata["labels"] = dict(labels)
     for name, value in (("completionMode", NOT_INDEXED), ("suspend", False), ("manualSelector", False)):

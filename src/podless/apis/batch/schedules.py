@@ -62,7 +62,7 @@ def _reject_invalid(text: str) -> None:
     if text.startswith(_ZONES):
         zone, _, remainder = text.partition(" ")
         name = zone.partition("=")[2]
-        if reason := zone_fault(name):
+        if reason := find_zone_fault(name):
             raise ScheduleError(f"provided bad location {name}: {reason}")
         text = remainder.strip()
     if text.startswith("@"):
@@ -128,7 +128,7 @@ def _parse_number(text: str, bounds: _Bounds | None) -> int:
     return number
 
 
-def zone_faults(name: str) -> list[str]:
+def find_zone_faults(name: str) -> list[str]:
     """Return the faults of a CronJob's time zone."""
     if not name:
         return ["timeZone must be nil or non-empty string"]
@@ -138,11 +138,11 @@ def zone_faults(name: str) -> list[str]:
     errors = []
     if name.lower() == "local":
         errors.append("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
-    reason = zone_fault(name)
+    reason = find_zone_fault(name)
     return [*errors, reason] if reason else errors
 
 
-def zone_fault(name: str) -> str:
+def find_zone_fault(name: str) -> str:
     """Return why a time zone is unknown, or "". Without a time zone database, every name is accepted."""
     if name in ("", "UTC", "Local") or name in _list_zones() or not _list_zones():
         return ""

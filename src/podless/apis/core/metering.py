@@ -103,11 +103,11 @@ class Meter:
         self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
     ) -> dict[str, str]:
         """Return the usage of some resources by the objects of a namespace that match the quota's scopes."""
-        measure = usage.usage_function(kind)
+        measure = usage.find_measure(kind)
         if measure is None:
             return dict.fromkeys(names, "0")
         self._follow_collection(kind, collection)
-        scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.scope_matcher(quota)
+        scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.make_scope_matcher(quota)
         result = {}
         for name in names:
             charge(_STEPS)

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from podless.apis.podspec.resources import validate_quantity
-from podless.apis.podspec.scheduling import taint_effect
+from podless.apis.podspec.scheduling import validate_taint_effect
 from podless.apis.shared import annotated
 from podless.apis.shared.checks import POSITIVE, list_items, validate_label_key
 from podless.apis.shared.typed import StatusStrategy
@@ -157,7 +157,7 @@ def _validate_taints(holder: Object, holder_path: str, name: str = "taints") -> 
         yield from validate_label_key(f"{path}.key", key)
         if faults := names.check_label_value(value):
             yield invalid(f"{path}.value", value, ";".join(faults))
-        yield from taint_effect(effect, f"{path}.effect")
+        yield from validate_taint_effect(effect, f"{path}.effect")
         if (key, effect) in pairs:
             text = "taints must be unique by key and effect pair"
             yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(_TAINT, taint), text)

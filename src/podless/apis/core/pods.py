@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import podannotations
 from podless.apis.podspec.affinity import complete_selectors
-from podless.apis.podspec.amounts import qos_class
+from podless.apis.podspec.amounts import compute_qos_class
 from podless.apis.podspec.defaults import default_pod
 from podless.apis.podspec.disabled import drop_disabled
 from podless.apis.podspec.statuses import validate_status_update
@@ -61,7 +61,7 @@ class PodStrategy(SpecStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        obj["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
+        obj["status"] = {"phase": "Pending", "qosClass": compute_qos_class(spec)}
         drop_disabled(spec)
         if spec.get("schedulingGates"):
             now = clock.now() if has("GatedPodTimes") else None

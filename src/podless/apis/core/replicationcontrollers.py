@@ -30,7 +30,7 @@ class ReplicationControllerStrategy(workloads.ReplicasStrategy):
         template = spec.get("template")
         if template is not None:
             default_pod_template(template)
-            labels = workloads.template_labels(template)
+            labels = workloads.get_template_labels(template)
             if labels and not spec.get("selector"):
                 spec["selector"] = dict(labels)
             if labels and not obj["metadata"].get("labels"):

@@ -53,7 +53,7 @@ _EXISTS_ONLY = (
 )
 
 
-def counted_names(kind: Kind) -> tuple[str, ...]:
+def list_counted_names(kind: Kind) -> tuple[str, ...]:
     """Return the names under which quotas count objects of a kind; () for uncounted kinds."""
     if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
         return ()
@@ -65,7 +65,7 @@ def find_counted_kind(registry: Registry, name: str) -> Kind | None:
     """Return the kind that a quota counts under a name, or None."""
     plural, _, group = name.removeprefix(_COUNT).partition(".")
     kind = registry.get(group, plural)
-    return kind if kind is not None and name in counted_names(kind) else None
+    return kind if kind is not None and name in list_counted_names(kind) else None
 
 
 def read_limits(quota: Object) -> dict[str, str]:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from podless.apis.podspec.amounts import HUGE_PAGES, add_totals, format_totals, parse_totals, qos_class, sum_totals
+from podless.apis.podspec.amounts import (
+    HUGE_PAGES,
+    add_totals,
+    compute_qos_class,
+    format_totals,
+    parse_totals,
+    sum_totals,
+)
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
@@ -43,18 +50,18 @@ class Usage(NamedTuple):
     named: dict[str, tuple[str, ...]]
 
 
-def usage_function(kind: Kind) -> Callable[[Object], Usage] | None:
+def find_measure(kind: Kind) -> Callable[[Object], Usage] | None:
     """Return the function that measures an object of a kind; None if objects are only counted."""
     return _MEASURED.get(kind.resource)
 
 
-def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
+def list_measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
     """Return the resource names of a quota that are measured on objects of a kind."""
     is_measured = _NAMED.get(kind.resource)
     return [name for name in hard if is_measured is not None and is_measured(name)]
 
 
-def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
+def make_scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     """Return a function that returns whether a quota's scopes match a usage."""
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
@@ -104,7 +111,7 @@ def _measure_pod(pod: Object) -> Usage:
     if status.get("phase") not in _TERMINAL_PHASES:
         amounts = {"pods": "1", **_name_resources(total_resources(spec, "requests"), total_resources(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
-    quality = status.get("qosClass") or qos_class(spec)
+    quality = status.get("qosClass") or compute_qos_class(spec)
     scopes.add("BestEffort" if quality == "BestEffort" else "NotBestEffort")
     if _has_namespace_terms(spec):
         scopes.add("CrossNamespacePodAffinity")

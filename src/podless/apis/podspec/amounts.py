@@ -86,7 +86,7 @@ def _raise_to(peaks: Totals, totals: Totals) -> None:
             peaks[name] = total
 
 
-def qos_class(spec: Object) -> str:
+def compute_qos_class(spec: Object) -> str:
     """Return the quality of service class of a pod."""
     pod_resources = spec.get("resources")
     if pod_resources is not None:

@@ -38,7 +38,7 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
     yield from validate_access_modes(modes, f"{path}.accessModes")
     yield from _validate_storage(((claim_spec.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from checks.validate_string(claim_spec, path, "storageClassName", names.check_subdomain)
-    yield from volume_mode(claim_spec, path)
+    yield from validate_volume_mode(claim_spec, path)
     before = [(old or {}).get(name) or {} for name in _SOURCES]
     any_group = any(old_source.get("apiGroup") is not None for old_source in before)
     yield from _validate_sources(claim_spec, path, any_group=any_group)
@@ -53,7 +53,7 @@ def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
-def volume_mode(claim_spec: Object, path: str) -> list[FieldError]:
+def validate_volume_mode(claim_spec: Object, path: str) -> list[FieldError]:
     """Validate volumeMode."""
     return field.one_of(f"{path}.volumeMode", claim_spec.get("volumeMode"), _MODES)
 

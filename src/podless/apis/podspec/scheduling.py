@@ -53,10 +53,10 @@ def _validate_toleration(toleration: Object, path: str) -> field.Errors:
         allowed = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
         yield field.not_supported(operator_path, operator, allowed)
     if effect:
-        yield from taint_effect(effect, f"{path}.effect")
+        yield from validate_taint_effect(effect, f"{path}.effect")
 
 
-def taint_effect(effect: str, path: str) -> list[FieldError]:
+def validate_taint_effect(effect: str, path: str) -> list[FieldError]:
     """Validate the effect of a taint."""
     return checks.validate_enum(path, effect, _EFFECTS)
 

@@ -80,8 +80,8 @@ def _validate_update(spec: Object, pod: Object) -> field.Errors:
     yield from _validate_gates(spec.get("schedulingGates") or [], old.get("schedulingGates") or [])
     if spec == old:
         return
-    kind = (pod.get("status") or {}).get("qosClass") or amounts.qos_class(old)
-    if not has("FixedQOSClass") and kind != amounts.qos_class(spec):
+    kind = (pod.get("status") or {}).get("qosClass") or amounts.compute_qos_class(old)
+    if not has("FixedQOSClass") and kind != amounts.compute_qos_class(spec):
         yield field.invalid("metadata", kind, "Pod QoS is immutable")
     munged = _restore_mutable(spec, old)
     if old.get("schedulingGates"):
@@ -233,8 +233,8 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     if (before.get("os") or {}).get("name") == "windows":
         return [field.forbidden("[]", "windows pods cannot be resized")]
     errors = [*validate_pod(obj, old)]
-    kind = old["status"].get("qosClass") or amounts.qos_class(before)
-    if kind != amounts.qos_class(spec):
+    kind = old["status"].get("qosClass") or amounts.compute_qos_class(before)
+    if kind != amounts.compute_qos_class(spec):
         qos_class = (obj.get("status") or {}).get("qosClass") or ""
         errors.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
     statuses = each(old["status"].get("containerStatuses") or ())

@@ -42,7 +42,7 @@ def validate_volume_spec(spec: Object, volume: str) -> field.Errors:
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden("spec.persistentVolumeReclaimPolicy", text)
     yield from checks.validate_string(spec, "spec", "storageClassName", names.check_subdomain)
-    yield from claims.volume_mode(spec, "spec")
+    yield from claims.validate_volume_mode(spec, "spec")
     name = spec.get("volumeAttributesClassName")
     if name is not None:
         path = "spec.volumeAttributesClassName"

@@ -99,7 +99,7 @@ class ReplicasStrategy(TemplateStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         template = obj["spec"].get("template")
-        warnings = name_warnings(obj) if old is None and self.named else []
+        warnings = list_name_warnings(obj) if old is None and self.named else []
         if template is None or not may_warn(obj, old):
             return warnings
         return [*warnings, *warn_of_template(template, "spec.template")]
@@ -110,13 +110,13 @@ def may_warn(obj: Object, old: Object | None) -> bool:
     return old is None or obj["metadata"].get("generation") != old["metadata"].get("generation")
 
 
-def name_warnings(obj: Object) -> list[str]:
+def list_name_warnings(obj: Object) -> list[str]:
     """Return a warning if the name is not a DNS label, because pods get hostnames from it."""
     faults = names.check_label_name(obj["metadata"].get("name") or "")
     return [f"{_NAMED}[{' '.join(faults)}]"] if faults else []
 
 
-def template_labels(template: Object) -> dict[str, str]:
+def get_template_labels(template: Object) -> dict[str, str]:
     """Return the labels of the template's pods."""
     labels: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
     return labels
@@ -137,7 +137,7 @@ def is_empty(selector: Object) -> bool:
 
 def validate_matches(selector: LabelSelector | None, template: Object) -> list[FieldError]:
     """Require a valid selector (None: invalid) to match the labels of spec.template."""
-    if selector is None or selector.matches(template_labels(template)):
+    if selector is None or selector.matches(get_template_labels(template)):
         return []
     labels = (template.get("metadata") or {}).get("labels")
     return [field.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]
