@@ -164,6 +164,19 @@ def test_fields_whose_gates_are_off_are_dropped_from_pods(release: str, kept: bo
         assert ("hostUsers" in made["spec"]) is kept
 
 
+@pytest.mark.parametrize(("release", "version", "status"), [
+    ("1.33", "latest", 201), ("1.33", "v1.34", 201), ("1.34", "latest", 403), ("1.34", "v1.33", 201),
+])  # fmt: skip
+def test_the_latest_pod_security_standard_is_that_of_the_release(release: str, version: str, status: int) -> None:
+    prefix = "pod-security.kubernetes.io/enforce"
+    labels = {prefix: "baseline", f"{prefix}-version": version}
+    pod = _pod(livenessProbe={"httpGet": {"port": 80, "host": "example.com"}})  # forbidden since 1.34
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        asked = _Asked(server)
+        asked.send("POST", "/api/v1/namespaces", {"metadata": {"name": "safe", "labels": labels}})
+        assert asked.send("POST", "/api/v1/namespaces/safe/pods", pod)[0] == status
+
+
 def test_app_armor_profiles_were_annotations_too() -> None:
     pod = _pod(securityContext={"appArmorProfile": {"type": "RuntimeDefault"}})
     with Server(tls=False, kubernetes_version="1.33", default_accounts=False) as server:

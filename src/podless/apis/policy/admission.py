@@ -12,13 +12,14 @@ from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_namespace, is_pod
 from podless.apis.core.group import PODS
-from podless.apis.release import RELEASE
+from podless.apis.release import facts_of
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError, join_errors
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import served_release
 
 if TYPE_CHECKING:
     from podless.apis.policy import podsecuritystandards
@@ -65,7 +66,8 @@ class _PodSecurityLevel(NamedTuple):
         """Return a pod's violations of the rule: reasons and details."""
         if self.level == "privileged":
             return []
-        minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
+        served = facts_of(served_release()).minor
+        minor = served if self.version == _LATEST else min(int(self.version[3:]), served)
         return podsecuritystandards.find_violations(self.level, minor, metadata, spec)
 
 
