@@ -76,7 +76,7 @@ def main(smoke: bool = False) -> list[Figure]:
     timed, repeat = Timing(), 2 if smoke else 100
     one, some, many = kinds(1), kinds(10 if smoke else 200), kinds(20 if smoke else 1000)
     few, all_ = f"{len(some)} CRDs", f"{len(many)} CRDs"
-    document = timed("v3 document, 1 CRD", lambda: v3.group_version_document("g0.example.com", "v1", one), repeat)
+    document = timed("v3 document, 1 CRD", lambda: v3.make_group_version_document("g0.example.com", "v1", one), repeat)
     body = timed("v3 document as JSON", lambda: orjson.dumps(document), repeat)
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
     timed("v3 document as protobuf", lambda: gnostic.V3.encode("Document", document), repeat)
@@ -84,8 +84,8 @@ def main(smoke: bool = False) -> list[Figure]:
     timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).answer_index()))
     library = DocumentLibrary(lambda: many)
     timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.answer_index()))
-    timed("v2 parts, 1 CRD", lambda: v2.swagger_parts(one[0]), repeat)
-    timed(f"v2 parts, {few}", lambda: v2.swagger_parts(*some))
+    timed("v2 parts, 1 CRD", lambda: v2.make_swagger_parts(one[0]), repeat)
+    timed(f"v2 parts, {few}", lambda: v2.make_swagger_parts(*some))
     binary = DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
     timed(f"v2 in protobuf, {few}, nothing kept", lambda: _swagger(some, binary))
     reply = timed(f"v2 of a library, {few}, nothing kept", lambda: _swagger(some, DocumentRequest()))

@@ -309,7 +309,7 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "embedded objects": coerced,
     "a definition": declared,
     "OpenAPI v3": published(v3.make_part),
-    "OpenAPI v2": published(lambda kind, _: v2.swagger_parts(kind)),
+    "OpenAPI v2": published(lambda kind, _: v2.make_swagger_parts(kind)),
     "a selector": of(selectors.parse_labels, lambda size: ",".join(f"k{number}" for number in range(size))),
     "a selector of an object": of(selectors.from_object, lambda size: {"matchLabels": data(size)["data"]}),
     "a column": of(jsonpath.parse_path("..a").find, grown),

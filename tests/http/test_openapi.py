@@ -24,7 +24,7 @@ def test_what_takes_long_is_made_beside_the_loop_and_kept(monkeypatch: pytest.Mo
         return call
 
     monkeypatch.setattr(documents, "make_builtin_part", noted(documents.make_builtin_part))
-    monkeypatch.setattr(v3, "group_version_document", noted(v3.group_version_document))
+    monkeypatch.setattr(v3, "make_group_version_document", noted(v3.make_group_version_document))
     with Server() as server:
         client = Client(server.url, server.token)
         for path, made in (("/openapi/v2", 1), ("/openapi/v3", 0), ("/openapi/v3/api/v1", 1)):

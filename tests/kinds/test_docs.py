@@ -115,7 +115,7 @@ def descriptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("group", "version"), GROUPS)
 def test_every_field_of_a_document_has_a_description(group: str, version: str) -> None:
-    for name, schema in v3.group_version_document(group, version, catalog.ALL)["components"]["schemas"].items():
+    for name, schema in v3.make_group_version_document(group, version, catalog.ALL)["components"]["schemas"].items():
         assert len(schema["description"]) in range(1, LONGEST + 1), name
         for path, shown in descriptions(schema, name):
             told = "description" in shown or path in BARE

@@ -32,13 +32,13 @@ def served(count: int) -> Registry:
 
 
 def aggregated_items(registry: Registry, *, core: bool) -> list[dict[str, Any]]:
-    document = serializer.encode_json(discovery.aggregated_document(registry, core=core))
+    document = serializer.encode_json(discovery.make_aggregated_document(registry, core=core))
     return list(serializer.decode_json(document)["items"])
 
 
 @pytest.mark.parametrize(
     "document",
-    [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
+    [discovery.make_groups_document, partial(discovery.make_aggregated_document, core=False)],
     ids=["groups", "aggregated"],
 )
 def test_a_document_costs_what_is_in_it_and_what_it_is_charged(document: Callable[[Registry], object]) -> None:
@@ -47,7 +47,7 @@ def test_a_document_costs_what_is_in_it_and_what_it_is_charged(document: Callabl
 
 @pytest.mark.parametrize(
     "document",
-    [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
+    [discovery.make_groups_document, partial(discovery.make_aggregated_document, core=False)],
     ids=["groups", "aggregated"],
 )
 def test_kinds_may_go_and_come_while_a_document_is_made(
@@ -88,8 +88,8 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
 
 
 def test_a_hash_names_the_version_that_a_real_server_stores() -> None:
-    assert discovery.storage_hash(MUTATING_POLICIES) == "LYmCf+UMVdg="
-    assert discovery.storage_hash(MUTATING_BINDINGS) == "90V5FRZZ3Zg="
+    assert discovery.hash_storage_version(MUTATING_POLICIES) == "LYmCf+UMVdg="
+    assert discovery.hash_storage_version(MUTATING_BINDINGS) == "90V5FRZZ3Zg="
 
 
 def test_a_changed_definition_costs_no_descriptions_of_other_kinds(monkeypatch: pytest.MonkeyPatch) -> None:

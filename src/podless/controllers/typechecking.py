@@ -145,9 +145,9 @@ def resolve_schema(kind: Kind, version: Version) -> Schema:
 
 def _resolve_schema(kind: Kind, version: Version) -> Schema:
     if kind.custom:
-        root = schema.root_component(kind.structural_schema(version))
-        return _inline_references(root, builtin.standard_components(), frozenset())
-    components = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
+        root = schema.make_component(kind.structural_schema(version))
+        return _inline_references(root, builtin.make_standard_components(), frozenset())
+    components = {**builtin.make_standard_components(), **builtin.make_kind_components(kind, version)}
     name = package_of(kind.group, version.name) + kind.kind
     if name not in components:
         name = next((key for key in components if key.endswith(f".{kind.kind}")), name)

@@ -161,8 +161,8 @@ class NonResourcePaths:
     def _answer_core(self, request: HTTPRequest, segments: list[str]) -> Response | Pending:
         if len(segments) == 1:
             _check_route(request)
-            return self._answer_root(request, lambda: discovery.api_versions(self._address()), core=True)
-        document = discovery.resources_document(self._registry, "", segments[1])
+            return self._answer_root(request, lambda: discovery.make_api_versions(self._address()), core=True)
+        document = discovery.make_resources_document(self._registry, "", segments[1])
         if document is None:
             raise NotServed
         _check_route(request)
@@ -173,16 +173,16 @@ class NonResourcePaths:
         if request.path.startswith("/apis//"):
             raise PageNotFound
         if len(segments) == 1:
-            return self._answer_root(request, lambda: discovery.groups_document(registry), core=False)
+            return self._answer_root(request, lambda: discovery.make_groups_document(registry), core=False)
         return self._off_loop.run_in_slices(self._answer_document, request, segments)
 
     def _answer_document(self, request: HTTPRequest, segments: list[str]) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(segments) == 2:
-            document = discovery.group_document(registry, segments[1])
+            document = discovery.make_group_document(registry, segments[1])
         else:
-            document = discovery.resources_document(registry, segments[1], segments[2])
+            document = discovery.make_resources_document(registry, segments[1], segments[2])
             if document is not None and registry.is_builtin_group(segments[1]):
                 _check_route(request)
         if document is None:
@@ -220,7 +220,8 @@ class NonResourcePaths:
 
 def _encode_aggregated(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
     """Return the aggregated document and its ETag."""
-    document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
+    document = discovery.make_aggregated_document(registry, core=core)
+    document["apiVersion"] = f"apidiscovery.k8s.io/{version}"
     charge(_CALL_CHARGE)
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
     charge(_CALL_CHARGE)

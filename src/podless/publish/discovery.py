@@ -33,13 +33,13 @@ _SUBRESOURCE_VERBS = ["get", "patch", "update"]
 _GROUP, _KIND = 16, 32  # steps on the meter for a group, and for a kind in a version
 
 
-def api_versions(address: str) -> Document:
+def make_api_versions(address: str) -> Document:
     """Return the document of /api."""
     served = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": served}
 
 
-def groups_document(registry: Registry) -> Document:
+def make_groups_document(registry: Registry) -> Document:
     """Return the document of /apis."""
     groups = sorted((_group_rank(registry, *group), *group) for group in _iterate_groups(registry))
     described = [_describe_group(registry, name, versions) for _, name, versions in groups]
@@ -79,7 +79,7 @@ def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[s
     )
 
 
-def group_document(registry: Registry, name: str) -> Document | None:
+def make_group_document(registry: Registry, name: str) -> Document | None:
     """Return the document of /apis/<group>, None if the group is empty."""
     versions = registry.list_versions(name)
     return {"kind": "APIGroup", "apiVersion": "v1"} | _describe_group(registry, name, versions) if versions else None
@@ -92,7 +92,7 @@ def _describe_group(registry: Registry, name: str, served: list[str]) -> Documen
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
+def make_resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
     """Return the document of /apis/<group>/<version> or /api/v1, None if it is not served."""
     kinds = registry.list_kinds_of(group_name, version)
     if not kinds:
@@ -116,7 +116,7 @@ def _describe_resources(kind: Kind, version: Version) -> list[Document]:
     }
     entry |= _describe_aliases(kind)
     if kind.hashed and not kind.virtual:
-        entry["storageVersionHash"] = storage_hash(kind)
+        entry["storageVersionHash"] = hash_storage_version(kind)
     return [entry, *_describe_subresources(kind, version)]
 
 
@@ -149,7 +149,7 @@ def _describe_subresource(kind: Kind, version: Version, name: str) -> tuple[Docu
     return {"group": of.group, "version": served, "kind": noun}, verbs
 
 
-def storage_hash(kind: Kind) -> str:
+def hash_storage_version(kind: Kind) -> str:
     """Return the hash of the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
     stored = kind.home or kind
     release = CURRENT.get()
@@ -159,7 +159,7 @@ def storage_hash(kind: Kind) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
-def aggregated_document(registry: Registry, *, core: bool) -> Document:
+def make_aggregated_document(registry: Registry, *, core: bool) -> Document:
     """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList; its resources are encoded already."""
     items: list[Document] = []
     omits = has("OmittedTimestamps")

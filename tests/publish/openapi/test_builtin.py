@@ -49,7 +49,7 @@ def references(value: Any) -> set[str]:
 
 @pytest.mark.parametrize(("group", "version"), GROUPS)
 def test_every_reference_leads_somewhere(group: str, version: str) -> None:
-    document = v3.group_version_document(group, version, ALL)
+    document = v3.make_group_version_document(group, version, ALL)
     schemas = document["components"]["schemas"]
     assert {reference.removeprefix(REF) for reference in references(document)} <= set(schemas)
     definitions = swagger(ALL)["definitions"]
@@ -60,7 +60,7 @@ def test_a_kind_that_others_contain_says_what_it_is() -> None:
     said = [{"group": "", "kind": "PersistentVolumeClaim", "version": "v1"}]
     for shown in (
         swagger(ALL)["definitions"],
-        v3.group_version_document("apps", "v1", ALL)["components"]["schemas"],
+        v3.make_group_version_document("apps", "v1", ALL)["components"]["schemas"],
     ):
         assert shown["io.k8s.api.core.v1.PersistentVolumeClaim"]["x-kubernetes-group-version-kind"] == said
 
@@ -75,7 +75,7 @@ def test_a_union_names_what_tells_its_fields_apart() -> None:
 
 
 def test_who_deletes_a_collection_watches_nothing() -> None:
-    collection = v3.group_version_document("", "v1", ALL)["paths"]["/api/v1/namespaces/{namespace}/configmaps"]
+    collection = v3.make_group_version_document("", "v1", ALL)["paths"]["/api/v1/namespaces/{namespace}/configmaps"]
     assert {parameter["name"] for parameter in collection["get"]["parameters"]} >= {"allowWatchBookmarks", "watch"}
     assert not {parameter["name"] for parameter in collection["delete"]["parameters"]} & {
         "allowWatchBookmarks",
@@ -86,7 +86,7 @@ def test_who_deletes_a_collection_watches_nothing() -> None:
 def test_all_have_a_protobuf_form() -> None:
     assert b"ResourceQuota" in encode_swagger(swagger(ALL))
     for group, version in GROUPS:
-        assert gnostic.V3.encode("Document", v3.group_version_document(group, version, ALL))
+        assert gnostic.V3.encode("Document", v3.make_group_version_document(group, version, ALL))
 
 
 def test_a_quantity_is_a_text_in_version_2() -> None:
@@ -95,7 +95,7 @@ def test_a_quantity_is_a_text_in_version_2() -> None:
 
 
 def test_namespace() -> None:
-    schemas = v3.group_version_document("", "v1", ALL)["components"]["schemas"]
+    schemas = v3.make_group_version_document("", "v1", ALL)["components"]["schemas"]
     status = schemas[CORE + "NamespaceStatus"]["properties"]
     assert status["phase"]["enum"] == ["Active", "Terminating"]
     assert status["conditions"]["x-kubernetes-patch-merge-key"] == "type"
@@ -108,7 +108,7 @@ def test_shapes() -> None:
     kind = Kind(
         "a.k8s.io", "outers", "Outer", "outer", "OuterList", True, (Version("v1"),), "v1", NO_RULES, struct=OUTER
     )
-    found = builtin.kind_components(kind, kind.versions[0])
+    found = builtin.make_kind_components(kind, kind.versions[0])
     name = "io.k8s.api.a.v1."
     inner = {"$ref": f"{REF}{name}Inner"}
     shown = found[name + "Outer"]["properties"]
@@ -150,7 +150,7 @@ def lists(schemas: dict[str, Any], name: str, path: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if not kind.virtual], ids=lambda kind: kind.resource)
 def test_lists_are_merged_as_the_document_says(kind: Kind) -> None:
-    schemas = v3.group_version_document(kind.group, kind.versions[0].name, ALL)["components"]["schemas"]
+    schemas = v3.make_group_version_document(kind.group, kind.versions[0].name, ALL)["components"]["schemas"]
     said = lists(schemas, package_of(kind.group, kind.versions[0].name) + kind.kind, "")
     struct = kind.struct_of(kind.versions[0])
     assert struct is not None
@@ -161,7 +161,7 @@ def test_lists_are_merged_as_the_document_says(kind: Kind) -> None:
 
 
 def test_old_watch_paths() -> None:
-    paths = v3.group_version_document("", "v1", ALL)["paths"]
+    paths = v3.make_group_version_document("", "v1", ALL)["paths"]
     watch = paths["/api/v1/watch/namespaces/{namespace}/configmaps"]["get"]
     assert (watch["operationId"], watch["x-kubernetes-action"]) == ("watchCoreV1NamespacedConfigMapList", "watchlist")
     one = paths["/api/v1/watch/namespaces/{name}"]["get"]
@@ -180,7 +180,7 @@ def test_old_watch_paths() -> None:
 
 
 def test_a_group_version_has_its_list_of_resources() -> None:
-    document = v3.group_version_document("coordination.k8s.io", "v1", ALL)
+    document = v3.make_group_version_document("coordination.k8s.io", "v1", ALL)
     resources = document["paths"]["/apis/coordination.k8s.io/v1/"]["get"]
     assert resources["operationId"] == "getCoordinationV1APIResources"
     assert "x-kubernetes-action" not in resources
@@ -190,7 +190,8 @@ def test_a_group_version_has_its_list_of_resources() -> None:
 
 
 def test_what_is_registered_everywhere_is_shown_for_this_group_and_the_core() -> None:
-    gvks = v3.group_version_document("coordination.k8s.io", "v1", ALL)["components"]["schemas"][META + "DeleteOptions"]
+    document = v3.make_group_version_document("coordination.k8s.io", "v1", ALL)
+    gvks = document["components"]["schemas"][META + "DeleteOptions"]
     assert gvks["x-kubernetes-group-version-kind"] == [
         {"group": "", "kind": "DeleteOptions", "version": "v1"},
         {"group": "coordination.k8s.io", "kind": "DeleteOptions", "version": "v1"},
@@ -199,26 +200,26 @@ def test_what_is_registered_everywhere_is_shown_for_this_group_and_the_core() ->
 
 
 def test_enums_and_defaults() -> None:
-    schemas = v3.group_version_document("", "v1", ALL)["components"]["schemas"]
+    schemas = v3.make_group_version_document("", "v1", ALL)["components"]["schemas"]
     port = schemas[CORE + "ServicePort"]["properties"]
     assert (port["protocol"]["enum"], port["protocol"]["default"]) == (["SCTP", "TCP", "UDP"], "TCP")
     assert schemas[CORE + "ServiceSpec"]["properties"]["ipFamilies"]["items"]["enum"] == ["", "IPv4", "IPv6"]
     assert schemas[CORE + "PortStatus"]["properties"]["protocol"]["default"] == ""
     assert schemas[CORE + "Event"]["properties"]["reportingComponent"]["default"] == ""
-    policies = v3.group_version_document("admissionregistration.k8s.io", "v1", ALL)["components"]["schemas"]
+    policies = v3.make_group_version_document("admissionregistration.k8s.io", "v1", ALL)["components"]["schemas"]
     hook = policies["io.k8s.api.admissionregistration.v1.ValidatingWebhook"]
     assert hook["properties"]["sideEffects"]["enum"] == ["None", "NoneOnDryRun", "Some", "Unknown"]
     assert hook["required"] == ["name", "clientConfig", "sideEffects", "admissionReviewVersions"]
 
 
 def test_only_what_the_paths_lead_to_is_shown() -> None:
-    schemas = v3.group_version_document("authorization.k8s.io", "v1", ALL)["components"]["schemas"]
+    schemas = v3.make_group_version_document("authorization.k8s.io", "v1", ALL)["components"]["schemas"]
     assert META + "ObjectMeta" in schemas
     assert META + "DeleteOptions" not in schemas
 
 
 def test_a_delete_that_answers_the_object_says_so() -> None:
-    paths = v3.group_version_document("", "v1", ALL)["paths"]
+    paths = v3.make_group_version_document("", "v1", ALL)["paths"]
     for plural, noun in (
         ("services", "Service"),
         ("serviceaccounts", "ServiceAccount"),
@@ -230,7 +231,7 @@ def test_a_delete_that_answers_the_object_says_so() -> None:
 
 
 def test_operations_are_those_that_are_served() -> None:
-    paths = v3.group_version_document("", "v1", ALL)["paths"]
+    paths = v3.make_group_version_document("", "v1", ALL)["paths"]
     assert set(paths["/api/v1/namespaces"]) == {"get", "post", "parameters"}
     assert set(paths["/api/v1/namespaces/{name}/finalize"]) == {"put", "parameters"}
     update = paths["/api/v1/namespaces/{namespace}/configmaps/{name}"]["patch"]

@@ -27,7 +27,7 @@ def schemas(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_version_2(kind: Kind) -> None:
-    parts = v2.swagger_parts(kind)
+    parts = v2.make_swagger_parts(kind)
     for name, definition in parts["definitions"].items():
         for schema in schemas(definition):
             assert not _NEVER & schema.keys(), name
@@ -40,4 +40,4 @@ def test_version_2(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_version_3(kind: Kind) -> None:
     for version in kind.versions:
-        assert gnostic.V3.encode("Document", v3.group_version_document(kind.group, version.name, [kind]))
+        assert gnostic.V3.encode("Document", v3.make_group_version_document(kind.group, version.name, [kind]))

@@ -35,7 +35,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("value", "shown"), SHOWN)
 def test_blocks(value: Any, shown: str) -> None:
-    assert gnostic.block_text(json.dumps(value)) == shown
+    assert gnostic.format_block(json.dumps(value)) == shown
 
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120).filter(
@@ -53,12 +53,12 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: Any) -> None:
-    assert yaml.load(gnostic.block_text(json.dumps(value)), yaml.CSafeLoader) == value
+    assert yaml.load(gnostic.format_block(json.dumps(value)), yaml.CSafeLoader) == value
 
 
 def test_what_is_nested_very_deep_stays_json() -> None:
     deep = "[" * 200 + "]" * 200
-    assert gnostic.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
+    assert gnostic.format_block(deep) in (deep + "\n", "- " * 199 + "[]\n")
 
 
 def test_anything_is_a_text_in_field_2() -> None:

@@ -20,7 +20,7 @@ RELEASE = "io.k8s.apimachinery.pkg.version.Info"
 
 
 def operation(name: str) -> tuple[str, dict[str, Any]]:
-    document = v3.page_document(pages.list_pages(GROUPS)[name])
+    document = v3.make_page_document(pages.list_pages(GROUPS)[name])
     ((path, item),) = document["paths"].items()
     return path, item["get"]
 
@@ -50,7 +50,7 @@ def test_a_list_of_versions_or_groups(name: str, tag: str, identity: str, schema
 
 
 def test_a_page_has_the_components_that_it_leads_to() -> None:
-    schemas = v3.page_document(pages.list_pages()["apis"])["components"]["schemas"]
+    schemas = v3.make_page_document(pages.list_pages()["apis"])["components"]["schemas"]
     nouns = ["APIGroup", "APIGroupList", "GroupVersionForDiscovery", "ServerAddressByClientCIDR"]
     assert list(schemas) == [META + noun for noun in nouns]
     group = schemas[META + "APIGroup"]
@@ -60,7 +60,7 @@ def test_a_page_has_the_components_that_it_leads_to() -> None:
 
 
 def test_keys_are_a_text_of_a_type_of_their_own() -> None:
-    document = v3.page_document(pages.list_pages()["openid/v1/jwks"])
+    document = v3.make_page_document(pages.list_pages()["openid/v1/jwks"])
     content = document["paths"]["/openid/v1/jwks/"]["get"]["responses"]["200"]["content"]
     assert content == {"application/jwk-set+json": {"schema": {"type": "string"}}}
     assert list(document["components"]) == ["securitySchemes"]
@@ -68,7 +68,7 @@ def test_keys_are_a_text_of_a_type_of_their_own() -> None:
 
 
 def test_the_release_is_described_whole() -> None:
-    schema = v3.page_document(pages.list_pages()["version"])["components"]["schemas"][RELEASE]
+    schema = v3.make_page_document(pages.list_pages()["version"])["components"]["schemas"][RELEASE]
     assert set(schema["properties"]) == set(version_info())
     assert set(version_info()) - set(schema["required"]) == {
         "emulationMajor",
@@ -125,7 +125,7 @@ def test_pages_are_in_the_index_with_hashes_of_their_own() -> None:
     unchanged = DocumentRequest("apis/apps", if_none_match=got.headers["Etag"])
     assert complete_answer(library.answer_document(unchanged)).status == 304
     assert complete_answer(library.answer_document(DocumentRequest("apis/batch"))).status == 404
-    assert gnostic.V3.encode("Document", v3.page_document(pages.list_pages()["version"]))
+    assert gnostic.V3.encode("Document", v3.make_page_document(pages.list_pages()["version"]))
 
 
 def test_a_group_of_definitions_has_no_page(client: Client) -> None:

@@ -22,7 +22,7 @@ from podless.publish.openapi.serve import (
     V3_PROTOBUF,
     DocumentReply,
     DocumentRequest,
-    accepted_form,
+    choose_media,
     complete_answer,
 )
 from tests.publish.openapi.whole import encode_swagger, swagger
@@ -151,7 +151,7 @@ def test_not_acceptable(library: Library) -> None:
     ],
 )
 def test_accepted(accept: str, form: str | None) -> None:
-    assert accepted_form(accept, V3_FORMS) == form
+    assert choose_media(accept, V3_FORMS) == form
 
 
 def test_protobuf(library: Library) -> None:
@@ -234,7 +234,7 @@ def test_the_same_definition_has_the_same_hash() -> None:
 def test_versions_that_are_not_served_are_not_shown() -> None:
     one = kind()
     one = replace(one, unserved=(replace(one.versions[0], name="v2"),))
-    assert v3.group_version_document("g.example.com", "v2", [one])["paths"] == {}
+    assert v3.make_group_version_document("g.example.com", "v2", [one])["paths"] == {}
     assert Library(lambda: [one]).answer_document(DocumentRequest("apis/g.example.com/v2")).status == 404
 
 
@@ -280,7 +280,7 @@ def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
     kinds[1] = kind("others", generation=2)
     for ask in asks:
         made = make(ask(DocumentRequest(PATH)))
-        assert all("'others'" in step or "document_hash" in step for step in made), made
+        assert all("'others'" in step or "hash_document" in step for step in made), made
 
 
 KINDS = [
@@ -300,7 +300,7 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
     library = Library(lambda: KINDS)
     for version in ("v1", "v1beta1") if group == "g.example.com" else ("v1",):
         chosen = [kind for kind in KINDS if any(entry.name == version for entry in kind.versions)]
-        whole = v3.group_version_document(group, version, chosen)
+        whole = v3.make_group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
         assert library.answer_document(DocumentRequest(path)).body == serializer.encode_json(whole)
         assert library.answer_document(DocumentRequest(path, accept=V3_PROTOBUF)).body == gnostic.V3.encode(

@@ -64,14 +64,14 @@ def test_losses(given: dict[str, Any], want: dict[str, Any]) -> None:
 
 def test_a_root_that_keeps_unknown_fields_says_nothing_of_fields() -> None:
     given = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"a": {"type": "string"}}}
-    assert schema.root_component(given, v2=True) == {"type": "object"}
-    assert schema.root_component(None, v2=True) == {"type": "object"}
+    assert schema.make_component(given, v2=True) == {"type": "object"}
+    assert schema.make_component(None, v2=True) == {"type": "object"}
 
 
 def test_an_embedded_object_that_keeps_unknown_fields_gets_no_metadata() -> None:
     inner = {"type": "object", "x-kubernetes-embedded-resource": True}
     given = {"type": "object", "properties": {"a": inner, "b": inner | {"x-kubernetes-preserve-unknown-fields": True}}}
-    shown = schema.root_component(given, v2=True)["properties"]
+    shown = schema.make_component(given, v2=True)["properties"]
     assert set(shown["a"]["properties"]) == {"apiVersion", "kind", "metadata"}
     assert shown["a"]["required"] == ["kind", "apiVersion"]
     assert "properties" not in shown["b"]

@@ -113,7 +113,7 @@ def text(value: Any) -> str:
 
 @pytest.mark.parametrize(("kinds", "group", "version", "want"), recorded())
 def test_as_recorded(kinds: list[Kind], group: str, version: str, want: dict[str, Any]) -> None:
-    document = json.loads(json.dumps(v3.group_version_document(group, version, kinds)))
+    document = json.loads(json.dumps(v3.make_group_version_document(group, version, kinds)))
     metadata = document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
     assert metadata["properties"].pop("managedFields"), "which recordings leave out everywhere"
     known = told([version.schema for kind in kinds for version in kind.versions])

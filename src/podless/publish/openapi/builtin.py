@@ -65,13 +65,13 @@ def describe_field(group: str, struct: str, field: str = "") -> Schema:
     return {"description": text} if text else {}
 
 
-def type_meta(struct: str = "Object") -> Schema:
+def describe_type_meta(struct: str = "Object") -> Schema:
     """Return the properties apiVersion and kind, of an object or of an EmbeddedObject."""
     return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
 @cache_by_release
-def standard_components(release: Release) -> dict[str, Schema]:
+def make_standard_components(release: Release) -> dict[str, Schema]:
     """Return the components of meta/v1 that every group-version has."""
     walk = _ComponentCollector("", "v1")
     for name in _STANDARD:
@@ -88,7 +88,7 @@ def standard_components(release: Release) -> dict[str, Schema]:
 
 
 @cache_by_release
-def scale_components(release: Release) -> dict[str, Schema]:
+def make_scale_components(release: Release) -> dict[str, Schema]:
     """Return the components of Scale."""
     walk = _ComponentCollector("autoscaling", "v1")
     name = walk.name_component(load_struct("autoscaling/v1", "Scale", release))
@@ -97,7 +97,7 @@ def scale_components(release: Release) -> dict[str, Schema]:
 
 
 @cache_by_release
-def server_components(release: Release) -> dict[str, Schema]:
+def make_server_components(release: Release) -> dict[str, Schema]:
     """Return the components of discovery documents and watch events."""
     walk = _ComponentCollector("", "v1")
     for noun in _DISCOVERY:
@@ -111,19 +111,19 @@ def _kind_extension(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
-def kind_components(kind: Kind, version: Version, excluded: Iterable[str] = ()) -> dict[str, Schema]:
+def make_kind_components(kind: Kind, version: Version, excluded: Iterable[str] = ()) -> dict[str, Schema]:
     """Return the components of a built-in kind, of its list, and of all structs inside, except the standard ones.
 
     excluded: names of components to leave out with their content, because another kind has them.
     """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _ComponentCollector(kind.group, version.name, {*standard_components(), *excluded})
+    walk = _ComponentCollector(kind.group, version.name, {*make_standard_components(), *excluded})
     item = walk.name_component(struct, is_kind=True)
     walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
     for subresource in kind.more_subresources:
         if subresource.kind is not None and not subresource.connects:
-            walk.components |= kind_components(subresource.kind, subresource.kind.versions[0], excluded)
+            walk.components |= make_kind_components(subresource.kind, subresource.kind.versions[0], excluded)
     if not kind.virtual:
         walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
     return walk.components
@@ -139,7 +139,7 @@ def _list_component(kind: Kind, version: Version, item: str) -> Schema:
         "description": f"A list of {kind.kind} objects.",
         "type": "object",
         "required": ["items"],
-        "properties": dict(sorted((type_meta() | {"items": items, "metadata": metadata}).items())),
+        "properties": dict(sorted((describe_type_meta() | {"items": items, "metadata": metadata}).items())),
     } | _kind_extension(kind.group, kind.list_kind, version.name)
 
 

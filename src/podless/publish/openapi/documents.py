@@ -110,8 +110,8 @@ class KindForm(NamedTuple):
     templated: bool = True
 
 
-V2_JSON = KindForm(v2.item_definition, v2.list_definition, v2.scale_definitions, v2.kind_paths)
-V3_JSON = KindForm(v3.item_component, v3.list_component, builtin.scale_components, v3.kind_paths)
+V2_JSON = KindForm(v2.make_item_definition, v2.make_list_definition, v2.make_scale_definitions, v2.describe_kind)
+V3_JSON = KindForm(v3.make_item_component, v3.make_list_component, builtin.make_scale_components, v3.describe_kind)
 V2_PROTOBUF = V2_JSON._replace(path=gnostic.encode_v2_path, component=gnostic.encode_definition, templated=False)
 V3_PROTOBUF = V3_JSON._replace(path=gnostic.encode_v3_path, component=gnostic.encode_schema, templated=False)
 FORMS = V2_JSON, V3_JSON, V2_PROTOBUF, V3_PROTOBUF
@@ -136,7 +136,7 @@ def make_builtin_part(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
 
     It walks the structs of all kinds, so call it off the event loop.
     """
-    constant, swagger = _make_constant(form), v2.swagger_parts(*kinds)
+    constant, swagger = _make_constant(form), v2.make_swagger_parts(*kinds)
     return AreaEntries(
         {**constant.paths, **_encode_entries(form.path, swagger["paths"])},
         {**constant.components, **_encode_entries(form.component, swagger["definitions"])},
@@ -156,13 +156,13 @@ def _make_scale(_: Release, form: KindForm) -> Area:
 @cache_by_release
 def _make_standard(_: Release, form: KindForm) -> Area:
     """Return the components that all version 3 documents of custom kinds share, in the served release."""
-    return _encode_entries(form.component, v3.standard_components())
+    return _encode_entries(form.component, v3.make_standard_components())
 
 
 @cache_by_release
 def _make_constant(_: Release, form: KindForm) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
-    swagger = v2.standard_definitions()
+    swagger = v2.make_standard_definitions()
     return AreaEntries(
         _encode_entries(form.path, swagger["paths"]), _encode_entries(form.component, swagger["definitions"])
     )
@@ -190,8 +190,8 @@ def _template_names(kind: Kind, version: Version) -> Values | None:
         return None
     if not all(map(_NAME.fullmatch, (group, served, kind.plural))):
         return None
-    prefix, tag = routes.group_names(group, served)
-    item, list_name = (routes.model_name(group, served, noun) for noun in (kind.kind, kind.list_kind))
+    prefix, tag = routes.name_group(group, served)
+    item, list_name = (routes.name_model(group, served, noun) for noun in (kind.kind, kind.list_kind))
     return tuple(map(str.encode, (item, list_name, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
 
 
@@ -252,7 +252,7 @@ class _FilledEntry:
         return self._template.fill_in(self._values)
 
 
-def custom_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBody:
+def join_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 3 document of a group-version, of the parts of its kinds."""
     paths, schemas = _merge_areas(AreaEntries({}, _make_standard(form)), areas)
     head = {"openapi": "3.0.0", "info": v3.CUSTOM_INFO}
@@ -266,10 +266,10 @@ def custom_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBod
     return DocumentBody([begun_paths, paths, begun, schemas], b"")
 
 
-def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
+def join_swagger(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 2 document. builtin: by make_builtin_part. areas: the parts of custom kinds."""
     paths, definitions = _merge_areas(builtin, areas)
-    head, tail = v2.swagger_head(release), v2.swagger_tail()
+    head, tail = v2.make_swagger_head(release), v2.make_swagger_tail()
     if form is V2_PROTOBUF:
         begun_paths = gnostic.begin_field(gnostic.V2_PATHS, _sum_sizes(paths))
         begun = gnostic.begin_field(gnostic.DEFINITIONS, _sum_sizes(definitions))

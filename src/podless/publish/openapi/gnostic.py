@@ -34,7 +34,7 @@ _OLD = compile_late(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[
 
 
 @bounded_cache(1024)
-def block_text(encoded: str) -> str:
+def format_block(encoded: str) -> str:
     """Return a value, given as JSON, as YAML with a final line break; cached.
 
     A very deeply nested value stays JSON, which is valid YAML.
@@ -122,7 +122,7 @@ def begin_field(number: int, size: int) -> bytes:
 
 def write_any(number: int, value: Any) -> bytes:
     """Encode any value as a YAML text."""
-    return write_block(number, _write_text(2, block_text(serializer.encode_unescaped(value))))
+    return write_block(number, _write_text(2, format_block(serializer.encode_unescaped(value))))
 
 
 def _write_text(number: int, value: str) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.publish.openapi.routes import PathOperation, group_names
+from podless.publish.openapi.routes import PathOperation, name_group
 from podless.publish.openapi.standard import META, VERSION
 from podless.runtime.bounded import bounded_cache
 
@@ -51,25 +51,25 @@ _PAGES = (
 
 def list_pages(groups: Iterable[str] = ()) -> dict[str, PathOperation]:
     """Return the pages of a server that serves these built-in groups, by the names of their documents."""
-    return {page.path.strip("/"): page for page in (*_PAGES, *(group_path(name) for name in groups if name))}
+    return {page.path.strip("/"): page for page in (*_PAGES, *(make_group_page(name) for name in groups if name))}
 
 
-def group_pages(name: str, version: str) -> list[PathOperation]:
+def list_group_pages(name: str, version: str) -> list[PathOperation]:
     """Return the pages of a built-in group-version."""
-    return [group_path(name), resource_list_page(name, version)] if name else [resource_list_page(name, version)]
+    return [make_group_page(name), make_resources_page(name, version)] if name else [make_resources_page(name, version)]
 
 
 @bounded_cache(64)
-def group_path(name: str) -> PathOperation:
+def make_group_page(name: str) -> PathOperation:
     """Return the operation that lists a built-in group's versions."""
-    prefix, tag = group_names(name)
+    prefix, tag = name_group(name)
     text = "List the versions of the group."
     return PathOperation(f"/apis/{name}/", f"get{prefix}APIGroup", tag, text, answer=f"{META}APIGroup")
 
 
-def resource_list_page(name: str, version: str) -> PathOperation:
+def make_resources_page(name: str, version: str) -> PathOperation:
     """Return the operation that lists a built-in group-version's resources."""
-    prefix, tag = group_names(name, version)
+    prefix, tag = name_group(name, version)
     path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
     text = "List the resources, and what may be done with them."
     return PathOperation(path, f"get{prefix}APIResources", tag, text, answer=f"{META}APIResourceList")

@@ -159,7 +159,7 @@ _HOOKED = {
 _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
-def model_name(group: str, version: str, kind: str) -> str:
+def name_model(group: str, version: str, kind: str) -> str:
     """Return the component's name: the group's parts in reverse order, the version and the kind."""
     return ".".join([*reversed(group.split(".")), version, kind])
 
@@ -181,13 +181,13 @@ class _OperationsWriter:
         self.kind = kind
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
-        self.prefix, self.tag = group_names(kind.group, version.name)
+        self.prefix, self.tag = name_group(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
     def name(self, noun: str) -> str:
         """Return the component name of a kind in this group-version."""
         group, version = self.kind.group, self.version.name
-        return model_name(group, version, noun) if self.kind.custom else package_of(group, version) + noun
+        return name_model(group, version, noun) if self.kind.custom else package_of(group, version) + noun
 
     def list_operations(self) -> list[PathOperation]:
         """Return all operations, in the order of their paths."""
@@ -362,7 +362,7 @@ def _option_parameters(kind: Kind) -> list[str]:
     return result
 
 
-def group_names(group: str, *version: str) -> tuple[str, str]:
+def name_group(group: str, *version: str) -> tuple[str, str]:
     """Return a group's part of operation ids, and its tag."""
     group_label = group.removesuffix(".k8s.io") if group else "core"
     prefix = "".join(camel_case(word, True) for word in (group_label, *version))

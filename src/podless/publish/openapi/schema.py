@@ -1,6 +1,6 @@
 """The published schema of a custom kind: version 3 without loss, version 2 with the losses that old clients need.
 
-`publish_schema` and `convert_to_v2` work on any schema; `root_component` makes the component of a kind with them.
+`publish_schema` and `convert_to_v2` work on any schema; `make_component` makes the component of a kind with them.
 Sources: the structural schema of apiextensions.k8s.io/v1 for the kept keywords, the section "Publish Validation Schema
 in OpenAPI" of the CustomResourceDefinition documents for version 2, and the recorded documents for order and form.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.publish import texts
-from podless.publish.openapi.builtin import describe_field, type_meta
+from podless.publish.openapi.builtin import describe_field, describe_type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
@@ -22,8 +22,8 @@ from podless.schema.plain import mentions_any
 
 DEFINITIONS = "#/definitions/"
 # apiVersion and kind of the kind itself, and of an embedded object
-_TYPE_META = type_meta()
-_EMBEDDED_TYPE_META = type_meta("EmbeddedObject")
+_TYPE_META = describe_type_meta()
+_EMBEDDED_TYPE_META = describe_type_meta("EmbeddedObject")
 _INT_OR_STRING: list[Schema] = [{"type": "integer"}, {"type": "string"}]
 _EXACT = 1 << 53
 
@@ -305,7 +305,7 @@ def _embed_object(schema: Schema, v2: bool) -> None:
     schema["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
 
 
-def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
+def make_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     """Return the component of a kind, without the extensions that name it.
 
     Without a schema it has no fields. In version 2 it has none either if unknown fields are kept, because kubectl
@@ -321,7 +321,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     return published
 
 
-def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
+def make_list(kind: str, item: str, *, v2: bool = False) -> Schema:
     """Return the component of a list, without the extensions that name it. item: the component of the kind."""
     prefix = DEFINITIONS if v2 else REF
     items = {**describe_field(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}

@@ -75,7 +75,7 @@ class DocumentRequest:
 UNCONDITIONAL = DocumentRequest()
 
 
-def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
+def choose_media(accept: str, forms: dict[str, str]) -> str | None:
     """Return the first form that an Accept header accepts, by its public name; None if it accepts none."""
     for _, main, sub, _ in parse_accept(accept or "*/*"):
         for name, form in forms.items():
@@ -210,7 +210,7 @@ class DocumentLibrary:
         builtin = dict.fromkeys(group.versions[0][0].group for group in groups if not group.custom)
         listed = {group.name: group for group in groups}
         for name, page in pages.list_pages(builtin).items():
-            listed[name] = former.get(name) or PublishedDocument(name, [], page, v3.page_etag(name))
+            listed[name] = former.get(name) or PublishedDocument(name, [], page, v3.make_page_etag(name))
         self._published, self._groups = dict(sorted(listed.items())), groups
         self._seen, self._index, self._swagger_etag = generation, b"", ""
         return self._published
@@ -231,7 +231,7 @@ class DocumentLibrary:
         document = self._list_published().get(request.group_version)
         if document is None:
             return DocumentReply(404)
-        form = accepted_form(request.accept, V3_FORMS)
+        form = choose_media(request.accept, V3_FORMS)
         if form is None and not parse_accept(request.accept):
             return DocumentReply(200)  # as kube-openapi (handler3) does if no clause is valid
         if form is None:
@@ -240,7 +240,7 @@ class DocumentLibrary:
         etag = document.etag
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
-            return DocumentReply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
+            return DocumentReply(301, headers | {"Location": v3.format_document_url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
@@ -250,14 +250,14 @@ class DocumentLibrary:
 
     def answer_swagger(self, request: DocumentRequest) -> Steps[DocumentReply]:
         """Return /openapi/v2: all kinds in one document."""
-        form = accepted_form(request.accept, V2_FORMS)
+        form = choose_media(request.accept, V2_FORMS)
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
         self._list_published()
         if not self._swagger_etag:
             groups = self._groups
             yield from self._compute_etags(groups, with_parts=form == JSON)
-            self._swagger_etag = v3.document_hash(group.etag.encode() for group in groups)
+            self._swagger_etag = v3.hash_document(group.etag.encode() for group in groups)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{self._swagger_etag}"'}
         if (refusal := _find_refusal(request, headers)) is not None:
             return refusal
@@ -275,7 +275,7 @@ class DocumentLibrary:
                     digest = yield PreparationStep(partial(_digest_kind, kind, with_parts), len(kind.versions) > _FEW)
                     self._store_digest(kind, digest)
             digests = [self._digests[kind][version.name] for kind, version in document.versions]
-            document.set_etag((yield PreparationStep(partial(v3.document_hash, digests))))
+            document.set_etag((yield PreparationStep(partial(v3.hash_document, digests))))
 
     def _store_digest(self, kind: Kind, digest: _KindDigest) -> None:
         self._digests[kind] = digest.digests
@@ -301,7 +301,7 @@ class DocumentLibrary:
         etag, body = self._documents.pop((document.name, form), ("", b""))
         if etag != document.etag and document.custom:
             of = documents.V3_PROTOBUF if form == V3_PROTOBUF else documents.V3_JSON
-            body = documents.custom_document(of, (yield from self._list_entries(of, document.versions)))
+            body = documents.join_document(of, (yield from self._list_entries(of, document.versions)))
         elif etag != document.etag:
             body = yield PreparationStep(partial(_encode_builtin, form, self._release, document), is_long=True)
         self._documents[document.name, form] = document.etag, body
@@ -320,7 +320,7 @@ class DocumentLibrary:
             part = yield PreparationStep(partial(documents.make_builtin_part, of, builtin), is_long=True)
             self._builtin[of] = builtin, part
         entries = yield from self._list_entries(of, [(kind, version) for kind in custom for version in kind.versions])
-        make = partial(documents.swagger_document, of, self._release, self._builtin[of][1], entries)
+        make = partial(documents.join_swagger, of, self._release, self._builtin[of][1], entries)
         body: DocumentBody = (yield PreparationStep(make, is_long=True)) if len(custom) > _MANY_KINDS else make()
         self._swagger[form] = etag, body
         return body
@@ -355,9 +355,9 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
 def _encode_builtin(form: str, release: str, document: PublishedDocument) -> bytes:
     """Return the document of a page, or of a group-version with built-in kinds."""
     if document.page is not None:
-        value = v3.page_document(document.page, release)
+        value = v3.make_page_document(document.page, release)
     else:
         kinds = [kind for kind, _ in document.versions]
-        value = v3.group_version_document(kinds[0].group, document.versions[0][1].name, kinds, release)
+        value = v3.make_group_version_document(kinds[0].group, document.versions[0][1].name, kinds, release)
     binary = form == V3_PROTOBUF
     return serializer.fit_bytes(gnostic.V3.encode("Document", value) if binary else serializer.encode_json(value))

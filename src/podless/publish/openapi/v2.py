@@ -15,7 +15,7 @@ from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF, cache_by_release
-from podless.publish.openapi.v3 import component_extensions, list_component, register_components
+from podless.publish.openapi.v3 import make_extensions, make_list_component, register_components
 from podless.runtime.release import Release
 
 Document = dict[str, Any]
@@ -67,7 +67,7 @@ _PARAMETERS = {key: _make_parameter(key) for key in PARAMETERS}
 _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
 
 
-def swagger_parts(*kinds: Kind) -> Document:
+def make_swagger_parts(*kinds: Kind) -> Document:
     """Return the "paths" and "definitions" of kinds in all their versions."""
     result: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
@@ -79,24 +79,25 @@ def swagger_parts(*kinds: Kind) -> Document:
 def _add_version(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
     """Add one version of a kind. Components that built-in kinds share are made once."""
     if kind.custom:
-        definitions |= item_definition(kind, version) | list_definition(kind, version)
+        definitions |= make_item_definition(kind, version) | make_list_definition(kind, version)
     else:
-        definitions |= convert_schemas(builtin.kind_components(kind, version, definitions))
-        paths |= _page_paths(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
+        definitions |= convert_schemas(builtin.make_kind_components(kind, version, definitions))
+        group_pages = pages.list_group_pages(kind.group, version.name)
+        paths |= _page_paths(page for page in group_pages if page.path not in paths)
     if version.scale is not None:
-        scale = builtin.scale_components()
+        scale = builtin.make_scale_components()
         definitions |= convert_schemas({name: scale[name] for name in scale if name not in definitions})
-    paths |= kind_paths(kind, version)
+    paths |= describe_kind(kind, version)
 
 
-def kind_paths(kind: Kind, version: Version) -> Document:
+def describe_kind(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     return routes.describe_paths(kind, version, _describe_operation, _describe_parameters)
 
 
-def scale_definitions() -> Document:
+def make_scale_definitions() -> Document:
     """Return the definitions of Scale."""
-    return convert_schemas(builtin.scale_components())
+    return convert_schemas(builtin.make_scale_components())
 
 
 def _page_paths(operations: Iterable[PathOperation]) -> Document:
@@ -104,40 +105,40 @@ def _page_paths(operations: Iterable[PathOperation]) -> Document:
 
 
 @cache_by_release
-def standard_definitions(release: Release) -> Document:
+def make_standard_definitions(release: Release) -> Document:
     """Return the constant definitions, independent of the served kinds."""
     facts = facts_of(release)
     places = sorted(
         (group, version) for group, versions in {**facts.groups, **facts.more_groups}.items() for version in versions
     )
     definitions = convert_schemas(
-        register_components(builtin.standard_components() | builtin.server_components(), places)
+        register_components(builtin.make_standard_components() | builtin.make_server_components(), places)
     )
     return {"paths": _page_paths(pages.list_pages().values()), "definitions": definitions}
 
 
-def swagger_head(release: str) -> Document:
+def make_swagger_head(release: str) -> Document:
     """Return the part of the document before the paths."""
     return {"swagger": "2.0", "info": {"title": "Kubernetes", "version": release}}
 
 
-def swagger_tail() -> Document:
+def make_swagger_tail() -> Document:
     """Return the part of the document behind the definitions."""
     parameters = {name: _make_parameter(key) for key, name in RELEASE.parameters.items()}
     parameters |= {name: _body_parameter(META + noun) for noun, name in RELEASE.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
-def item_definition(kind: Kind, version: Version) -> Document:
+def make_item_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of a custom kind, under its name."""
     published = None if kind.preserve else version.schema  # kubectl rejects fields that are not listed
-    name = routes.model_name(kind.group, version.name, kind.kind)
-    return {name: schema.root_component(published, v2=True) | component_extensions(kind, version, kind.kind)}
+    name = routes.name_model(kind.group, version.name, kind.kind)
+    return {name: schema.make_component(published, v2=True) | make_extensions(kind, version, kind.kind)}
 
 
-def list_definition(kind: Kind, version: Version) -> Document:
+def make_list_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of its list."""
-    return list_component(kind, version, v2=True)
+    return make_list_component(kind, version, v2=True)
 
 
 def _body_parameter(component: str) -> dict[str, Any]:

@@ -37,10 +37,10 @@ _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every g
 
 
 @cache_by_release
-def standard_components(release: Release) -> dict[str, Any]:
+def make_standard_components(release: Release) -> dict[str, Any]:
     """Return the components that all documents share, DeleteOptions as it is registered in every group-version."""
     places = [(group, version) for group, versions in facts_of(release).groups.items() for version in versions]
-    return register_components(builtin.standard_components(), places)
+    return register_components(builtin.make_standard_components(), places)
 
 
 def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -53,7 +53,9 @@ def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[s
     return result
 
 
-def group_version_document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
+def make_group_version_document(
+    group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name
+) -> Document:
     """Return the document of a group-version, with the kinds that are served in it.
 
     release: the version in documents of built-in groups, major and minor.
@@ -64,16 +66,16 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
     paths = _merge_documents(document["paths"] for document in documents)
     schemas = [document["schemas"] for document in documents]
     if all(kind.custom for kind, _ in served):
-        components = {"schemas": _merge_documents([standard_components(), *schemas])}
+        components = {"schemas": _merge_documents([make_standard_components(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": paths, "components": components}
-    paths = path_item(pages.resource_list_page(group, version)) | paths
-    all_components = _merge_documents([builtin.standard_components(), builtin.server_components(), *schemas])
+    paths = describe_page(pages.make_resources_page(group, version)) | paths
+    all_components = _merge_documents([builtin.make_standard_components(), builtin.make_server_components(), *schemas])
     return _builtin_document(release, paths, all_components, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def page_document(operation: PathOperation, release: str = RELEASE.name) -> Document:
+def make_page_document(operation: PathOperation, release: str = RELEASE.name) -> Document:
     """Return the document of one of the pages."""
-    return _builtin_document(release, path_item(operation), builtin.server_components())
+    return _builtin_document(release, describe_page(operation), builtin.make_server_components())
 
 
 def _builtin_document(
@@ -86,7 +88,7 @@ def _builtin_document(
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
 
 
-def path_item(operation: PathOperation) -> Document:
+def describe_page(operation: PathOperation) -> Document:
     """Return the path of a page."""
     return {operation.path: {operation.method: _describe_operation(operation, [], "")}}
 
@@ -111,15 +113,15 @@ def _reachable_components(paths: Document, schemas: Mapping[str, Any]) -> dict[s
 def make_part(kind: Kind, version: Version) -> Document:
     """Return the part of a kind's version in the document: its paths, and its components under "schemas"."""
     if kind.custom:
-        schemas = item_component(kind, version) | list_component(kind, version)
+        schemas = make_item_component(kind, version) | make_list_component(kind, version)
     else:
-        schemas = builtin.kind_components(kind, version)
+        schemas = builtin.make_kind_components(kind, version)
     if version.scale is not None:
-        schemas |= builtin.scale_components()
-    return {"paths": kind_paths(kind, version), "schemas": schemas}
+        schemas |= builtin.make_scale_components()
+    return {"paths": describe_kind(kind, version), "schemas": schemas}
 
 
-def kind_paths(kind: Kind, version: Version) -> Document:
+def describe_kind(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     return routes.describe_paths(kind, version, _describe_operation, _describe_parameters)
 
@@ -131,21 +133,19 @@ def _merge_documents(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(sorted(merged.items()))
 
 
-def item_component(kind: Kind, version: Version) -> Document:
+def make_item_component(kind: Kind, version: Version) -> Document:
     """Return the component of a custom kind, under its name."""
-    name = routes.model_name(kind.group, version.name, kind.kind)
-    return {
-        name: schema.root_component(kind.structural_schema(version)) | component_extensions(kind, version, kind.kind)
-    }
+    name = routes.name_model(kind.group, version.name, kind.kind)
+    return {name: schema.make_component(kind.structural_schema(version)) | make_extensions(kind, version, kind.kind)}
 
 
-def list_component(kind: Kind, version: Version, *, v2: bool = False) -> Document:
+def make_list_component(kind: Kind, version: Version, *, v2: bool = False) -> Document:
     """Return the component of its list."""
-    item, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, item, v2=v2) | component_extensions(kind, version, kind.list_kind)}
+    item, name = (routes.name_model(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.make_list(kind.kind, item, v2=v2) | make_extensions(kind, version, kind.list_kind)}
 
 
-def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
+def make_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
     """Return the extensions of a component: group, version and kind, and the selectable fields."""
     result: dict[str, Any] = {
         "x-kubernetes-group-version-kind": [{"group": kind.group, "kind": noun, "version": version.name}]
@@ -200,7 +200,7 @@ def encode_kind(kind: Kind, version: Version) -> bytes:
     return serializer.encode_for_comparison([f"{__version__} {served_release().name}", names, facts])
 
 
-def document_hash(digests: Iterable[bytes]) -> str:
+def hash_document(digests: Iterable[bytes]) -> str:
     """Return the hash of a document from the digests of its parts, in any order.
 
     As long as a real server's, SHA-512.
@@ -208,19 +208,19 @@ def document_hash(digests: Iterable[bytes]) -> str:
     return sha512(b"".join(sorted(digests))).hexdigest().upper()
 
 
-def page_etag(name: str) -> str:
+def make_page_etag(name: str) -> str:
     """Return the hash of a page's document, equal in all servers of a release."""
-    return document_hash([f"{__version__} {name}".encode()])
+    return hash_document([f"{__version__} {name}".encode()])
 
 
-def document_url(name: str, tag: str) -> str:
+def format_document_url(name: str, tag: str) -> str:
     """Return the URL of a document with a hash."""
     return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 
 def encode_index_entry(name: str, tag: str) -> bytes:
     """Return the entry of a document in the index: its URL."""
-    return serializer.encode_json({name: {"serverRelativeURL": document_url(name, tag)}})[1:-1]
+    return serializer.encode_json({name: {"serverRelativeURL": format_document_url(name, tag)}})[1:-1]
 
 
 def join_index(entries: Iterable[bytes]) -> bytes:
