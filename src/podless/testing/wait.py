@@ -50,7 +50,7 @@ class Test:
         if _PLAIN.fullmatch(condition) and (match := _CONDITION.fullmatch(condition)):
             name, status = match[1], match[2] or "True"
             wanted = status.capitalize()
-            return lambda obj: str(find_condition(list_conditions(obj), name).get("status")) == wanted
+            return lambda obj: str(find_condition(list_conditions(obj), name).get("status", "")) == wanted
         return self._make_cel_check(condition)
 
     def _make_cel_check(self, source: str) -> Check:
