@@ -17,7 +17,7 @@ import pytest
 
 from podless import Server, StartError, hooks
 from podless.auth.user import User
-from podless.hooks.keeper import CAN_KEEP
+from podless.hooks.processes import CAN_KEEP
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 from tests.conftest import Client

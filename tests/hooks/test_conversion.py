@@ -45,14 +45,13 @@ def by_annotation(obj: Object, version: str) -> None:
     obj["spec"] = {"version": version}
 
 
-def broken(obj: Object) -> None:
-    raise RuntimeError("secret")
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    fails = hooks.convert("gadgets.example.com")(broken)
-    with Server(hooks=[up, down, by_annotation, fails]) as server:
+    @hooks.convert("gadgets.example.com")
+    def broken(obj: Object) -> None:
+        raise RuntimeError("secret")
+
+    with Server(hooks=[up, down, by_annotation, broken]) as server:
         annotated = definition("gizmos", **{"podless.dev/conversion-hook": "named"})
         nobody = definition("things", **{"podless.dev/conversion-hook": "nobody"})
         server.apply([definition(), annotated, nobody, definition("gadgets")])
