@@ -6,7 +6,11 @@ import argparse
 import json
 from dataclasses import asdict
 
-from podless.check.sources import CannotCheck
+from podless.check.compare import compare_definitions
+from podless.check.findings import Severity, format_count
+from podless.check.run import read_definitions
+from podless.check.sources import CannotCheck, fetch_definitions, fetch_objects, find_sources, former_files
+from podless.check.upgrade import choose_pair, compare_releases, try_objects
 
 
 def run(args: argparse.Namespace) -> int:
@@ -16,16 +20,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare_releases(args: argparse.Namespace) -> int:
     """Report what another release does differently with manifests, and with objects of a running API."""
-    from podless.check import upgrade
-    from podless.check.findings import Severity, format_count
-    from podless.check.sources import fetch_definitions, fetch_objects, find_sources
-
-    before, after = upgrade.choose_pair(args.kubernetes_version)
+    before, after = choose_pair(args.kubernetes_version)
     sources = find_sources([*filter(None, (args.old, args.new)), *(args.objects or ())])
     definitions = [] if args.context is None else fetch_definitions(args.kubeconfig, args.context)
     if definitions:
         sources += fetch_objects(args.kubeconfig, args.context, definitions)
-    findings, report = upgrade.compare_releases(sources, before, after, definitions)
+    findings, report = compare_releases(sources, before, after, definitions)
     errors = sum(change.severity == Severity.ERROR for change in findings)
     if args.output == "json":
         print(json.dumps({"changes": [asdict(change) for change in findings]}, indent=2, ensure_ascii=False))
@@ -41,22 +41,17 @@ def _compare_releases(args: argparse.Namespace) -> int:
 
 def _compare_definitions(args: argparse.Namespace) -> int:
     """Report what new definitions break. Raises CannotCheck."""
-    from podless.check import compare, upgrade
-    from podless.check.findings import Severity, format_count
-    from podless.check.run import read_definitions
-    from podless.check.sources import fetch_objects, find_sources, former_files
-
     if args.new is None:
         raise CannotCheck("name the old and the new definitions, or two releases with --kubernetes-version")
     old = [*read_definitions(former_files(args.old, [args.new]))]
     new = [*read_definitions(find_sources([args.new]))]
     if not old:
         raise CannotCheck(f"{args.old}: no CustomResourceDefinition found")
-    definitions = compare.compare_definitions(old, new)
+    definitions = compare_definitions(old, new)
     tried = find_sources(args.objects) if args.objects else []
     if args.context is not None:
         tried += fetch_objects(args.kubeconfig, args.context, old)
-    trials = upgrade.try_objects(old, new, tried) if tried else []
+    trials = try_objects(old, new, tried) if tried else []
     if args.output == "json":
         document = {
             "changes": [asdict(change) for change in definitions],

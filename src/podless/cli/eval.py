@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from podless.check.sources import CannotCheck
+from podless.check.sources import CannotCheck, find_sources
+from podless.codec.documents import split_documents
+from podless.codec.jsontext import JSONError
+from podless.meta.field import Path, format_path, parse_path
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import report_errors
-
-if TYPE_CHECKING:
-    from podless.meta.field import Path
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,10 +58,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _read_document(name: str) -> Object:
     """Return the first document of a file. Raises CannotCheck."""
-    from podless.check.sources import find_sources
-    from podless.codec.documents import split_documents
-    from podless.codec.jsontext import JSONError
-
     [source] = find_sources([name])[:1]
     document = next(split_documents(source.name, source.read()), None)
     if document is None:
@@ -97,8 +93,6 @@ def _find_schema(args: argparse.Namespace, obj: Object) -> Object | None:
 
 def _parse_path(text: str) -> Path:
     """Return the path in --at. Raises CannotCheck for a text that no path is written as, such as `spec[`."""
-    from podless.meta.field import format_path, parse_path
-
     path = parse_path(text)
     if format_path(path) != text.removeprefix("."):
         raise CannotCheck(f"--at: {text} is not a path; write it like spec.ports[0]")
@@ -106,8 +100,6 @@ def _parse_path(text: str) -> Path:
 
 
 def _select_part(value: Any, path: Path) -> Any:
-    from podless.meta.field import format_path
-
     for step in path:
         try:
             value = value[step]
@@ -118,8 +110,6 @@ def _select_part(value: Any, path: Path) -> Any:
 
 def _find_subschema(schema: Object | None, path: Path) -> Object | None:
     """Return the schema of a part of the object."""
-    from podless.meta.field import format_path
-
     for step in path if schema is not None else ():
         assert schema is not None
         subschema = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)

@@ -8,14 +8,15 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from podless.cli import options
+from podless.explore.embedded import run_exploration
+from podless.explore.explorer import Options, explore, replay
+from podless.explore.findings import ExplorationReport
+from podless.explore.laboratory import Setup, name_clients
+from podless.explore.report import WRITERS, read_replay, write_replay
+from podless.explore.scenario import Scenario
 from podless.runtime.option import report_errors
-
-if TYPE_CHECKING:
-    from podless.explore import ExplorationReport
-    from podless.explore.laboratory import Setup
 
 _OPTIONS = ("kubernetes_version",)
 
@@ -27,9 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Explore, and print the report. Returns the exit status."""
-    from podless.explore.embedded import run_exploration
-    from podless.explore.report import WRITERS, read_replay, write_replay
-
     try:
         with report_errors(LookupError, ValueError):
             if args.replay is not None:
@@ -57,9 +55,6 @@ def _require_writable(file: Path) -> None:
 
 
 def _read_setup(args: argparse.Namespace) -> Setup:
-    from podless.explore import Scenario
-    from podless.explore.laboratory import Setup, name_clients
-
     return Setup(
         tuple(args.command),
         Scenario.read(Path(args.scenario)),
@@ -71,7 +66,6 @@ def _read_setup(args: argparse.Namespace) -> Setup:
 
 
 async def _run_exploration(args: argparse.Namespace, setup: Setup) -> ExplorationReport:
-    from podless.explore.explorer import Options, explore, replay
 
     task = asyncio.current_task()
     assert task is not None

@@ -6,15 +6,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from podless.check.sources import CannotCheck
+from podless.check import run
+from podless.check.sources import CannotCheck, fetch_definitions, find_sources
 from podless.runtime.jsonobject import Object
 
 
 def read_definitions(args: argparse.Namespace) -> list[Object]:
     """Return the definitions that the options name. Raises CannotCheck."""
-    from podless.check import run
-    from podless.check.sources import fetch_definitions, find_sources
-
     remote = args.context is not None or args.kubeconfig is not None
     if not args.paths and not remote:
         raise CannotCheck("name files with definitions, or a server with --context or --kubeconfig")
