@@ -141,7 +141,6 @@ class ControlGenerator(CodeGenerator):
 
 
 def _list_terms(node: Expr, function: str) -> list[Expr]:
-    """Return all terms of a tree of one logical operator."""
     if isinstance(node, CallExpr) and node.function == function:
         return [term for arg in node.args for term in _list_terms(arg, function)]
     return [node]

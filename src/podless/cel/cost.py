@@ -305,7 +305,6 @@ _KEY = _MapKeyDecl()
 
 
 def _measure_literal(node: Expr) -> Range | None:
-    """Return the size of a literal."""
     if isinstance(node, LiteralExpr):
         size = len(node.value) if isinstance(node.value, str | bytes) else 1
         return Range(size, size)

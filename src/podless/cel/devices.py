@@ -80,8 +80,6 @@ _VARIABLES: Mapping[str, Type] = {_NAME: _DEVICE.type}
 
 
 class _DeviceFields(FieldTypes):
-    """The struct type of a device."""
-
     def find_field_type(self, struct: str, name: str) -> Type | None:
         decl = _DEVICE.find_field(name) if struct == _DEVICE.type.name else None
         return None if decl is None else decl.type

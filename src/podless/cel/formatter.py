@@ -155,7 +155,6 @@ def find_optional_bind(node: CallExpr) -> Comprehension | None:
 
 
 def _get_precedence(node: Expr) -> int:
-    """Return the precedence level of a node."""
     if isinstance(node, CallExpr):
         if node.function in _BINARY:
             return _BINARY[node.function][1]

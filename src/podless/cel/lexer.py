@@ -120,11 +120,6 @@ def escape_text(text: str) -> str:
 
 def format_expected(kinds: frozenset[str]) -> str:
     """Return token kinds as error messages list them."""
-    names = [_name_kind(kind) for kind in sorted(kinds, key=_ORDER.__getitem__)]
+    ordered = sorted(kinds, key=_ORDER.__getitem__)
+    names = ["<EOF>" if kind == "EOF" else kind if kind in _NAMED else f"'{kind}'" for kind in ordered]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
-
-
-def _name_kind(kind: str) -> str:
-    if kind == "EOF":
-        return "<EOF>"
-    return kind if kind in _NAMED else f"'{kind}'"

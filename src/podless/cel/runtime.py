@@ -29,15 +29,7 @@ def _get_item(items: list[Any], key: Any) -> Any:
     return access.get_item(items, key)
 
 
-def _count_shorter(left: Any, right: Any) -> int:
-    return math.ceil(min(values.size_of(left), values.size_of(right)) * 0.1)
-
-
 _UNSET = object()  # the value of an omitted optional field
-
-
-def _open_optional(value: Optional) -> Any:
-    return value.value if value.present else _UNSET
 
 
 def _build_wrapper(name: str, fields: list[tuple[str, Any]]) -> Any:
@@ -62,7 +54,6 @@ _CONTAINERS: dict[str, Any] = {"google.protobuf.ListValue": list, "google.protob
 
 
 def _construct_message(name: str, fields: list[tuple[str, Any]]) -> values.Message:
-    """Construct a message of a declared type."""
     return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
 
@@ -93,9 +84,9 @@ GLOBALS: dict[str, Any] = {
     "item": _get_item,
     "insert": access.insert_entry,
     "iterate": access.iterate_items,
-    "least": _count_shorter,
+    "least": lambda left, right: math.ceil(min(values.size_of(left), values.size_of(right)) * 0.1),
     "no_overload": NoOverload,
-    "opened": _open_optional,
+    "opened": lambda value: value.value if value.present else _UNSET,
     "optional_index": access.get_optional_item,
     "pause": bounds.pause_work,
     "put": access.put_item,

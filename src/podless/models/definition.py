@@ -125,7 +125,6 @@ def _list_own_marks(cls: type) -> list[Keywords]:
 
 
 def _describe_class(cls: type, path: str, within: tuple[type, ...]) -> Object:
-    """Return the schema of a class with fields."""
     if cls in within:
         raise Inexpressible(f"{path}: {cls.__name__} contains itself; a structural schema cannot say that")
     properties: Object = {}

@@ -122,7 +122,6 @@ def _write_import(module: str, names: Sequence[str]) -> list[str]:
 
 
 def _write_keywords(extra: Object, indent: int) -> list[str]:
-    """Return schema keywords as arguments of `schema`, in Python."""
     return [f"{python_name(key)}={_write_value(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
 
 
@@ -151,7 +150,6 @@ def _write_value(value: Any, indent: int, lead: int = 20) -> str:
 
 
 def _write_docstring(text: str, indent: str) -> list[str]:
-    """Return a text as the lines of a docstring."""
     clean = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     paragraphs = [" ".join(segment.split()) for segment in re.split(r"\n\s*\n", clean)]
     room = _WIDTH - len(indent) - 3

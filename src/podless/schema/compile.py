@@ -235,7 +235,7 @@ class FunctionWriter(StatementWriter):
             if mode.prune and not keep and not node.has_additional:
                 known = frozenset(names) | (META if resource else frozenset())
                 self.write_failure(f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
-            required = self.list_required(node, mode)
+            required = frozenset(node.raw.get("required") or () if mode.check else ())
             for name in names:
                 self.write_property(node, name, var, self.choose_mode(mode, node, name, child_mode), name in required)
         if node.has_additional:
@@ -252,10 +252,6 @@ class FunctionWriter(StatementWriter):
         if mode.root:
             return Mode(check=mode.check)
         return replace(child_mode, prune=False) if node.embedded else child_mode
-
-    def list_required(self, node: Node, mode: Mode) -> frozenset[str]:
-        """Return the required fields, if the mode checks them."""
-        return frozenset(node.raw.get("required") or () if mode.check else ())
 
     def write_property(self, node: Node, name: str, var: str, mode: Mode, required: bool) -> None:
         """Write the code for one declared property of an object."""

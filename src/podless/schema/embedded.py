@@ -131,14 +131,10 @@ def _validate_resource(value: dict[str, Any], path: Path) -> list[FieldError]:
             errors.append(field.invalid(at, item, "must not be empty"))
         elif key == "apiVersion" and item.count("/") > 1:
             errors.append(field.invalid(at, item, f"unexpected GroupVersion string: {item}"))
-        elif key == "kind":
-            errors += field.invalid_details(at, item, _validate_kind(item))
+        elif key == "kind" and (words := names.check_label_1035(item.lower())):
+            text = f"may have mixed case, but should otherwise match: {','.join(words)}"
+            errors.append(field.invalid(at, item, text))
     return errors
-
-
-def _validate_kind(name: str) -> list[str]:
-    words = names.check_label_1035(name.lower())
-    return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
 
 
 def _validate_metadata(value: Any, path: Path) -> list[FieldError]:

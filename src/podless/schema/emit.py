@@ -336,7 +336,6 @@ def _count_valid(functions: tuple[_Compiled, ...], value: Any, limit: int) -> in
 
 
 def _are_all_valid(functions: tuple[_Compiled, ...], value: Any) -> bool:
-    """Return whether all functions accept a value."""
     for index, function in enumerate(functions):
         if not index % _BRANCHES_PER_CHARGE:
             charge(_BRANCHES_PER_CHARGE * CALL // PER_STEP)

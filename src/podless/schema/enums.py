@@ -89,14 +89,9 @@ class Enum:
     @property
     def entries_text(self) -> str:
         """The entries as errors list them. All errors share the text."""
-        return (
-            self._entries_text
-            if self._entries_text is not None
-            else fill_attribute(self, "_entries_text", self._join_entries)
-        )
-
-    def _join_entries(self) -> str:
-        return field.list_supported(map(_format_entry, self.allowed))
+        if self._entries_text is not None:
+            return self._entries_text
+        return fill_attribute(self, "_entries_text", lambda: field.list_supported(map(_format_entry, self.allowed)))
 
 
 def flatten_value(item: Any) -> tuple[Any, ...]:

@@ -20,7 +20,6 @@ _STEPS = 16  # steps on the meter for all fields of a schema
 
 
 def _name_field(keyword: str) -> str:
-    """Return the name of a keyword's field in Go."""
     name = "".join(word[:1].upper() + word[1:] for word in keyword.replace("x-kubernetes", "x").strip("$").split("-"))
     return "ID" if name == "Id" else name
 

@@ -67,17 +67,12 @@ def _check_structure(schema: Schema, level: str, path: str, errors: list[FieldEr
         errors.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
     if isinstance(additional, dict):
         _check_structure(additional, "field", f"{path}.additionalProperties", errors, plain)
-    _check_extensions(schema, path, errors)
+    for name in (_PRESERVE, "x-kubernetes-embedded-resource"):
+        if schema.get("x-kubernetes-int-or-string") and schema.get(name):
+            errors.append(field.invalid(f"{path}.{name}", True, _INT_OR_STRING))
     _check_logic(schema, path, errors, _are_int_and_string(schema.get("anyOf")), _has_int_or_string_first(schema))
     _check_type(schema, level, path, errors)
     _check_resource(schema, level, path, errors)
-
-
-def _check_extensions(schema: Schema, path: str, errors: list[FieldError]) -> None:
-    if schema.get("x-kubernetes-int-or-string"):
-        for name in (_PRESERVE, "x-kubernetes-embedded-resource"):
-            if schema.get(name):
-                errors.append(field.invalid(f"{path}.{name}", True, _INT_OR_STRING))
 
 
 def _check_type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
@@ -95,7 +90,6 @@ def _check_type(schema: Schema, level: str, path: str, errors: list[FieldError])
 
 
 def _check_resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
-    """Check apiVersion, kind and metadata of a resource."""
     properties = schema.get("properties") or {}
     embedded = bool(schema.get("x-kubernetes-embedded-resource"))
     for name in each(("kind", "apiVersion") if level == "root" or embedded else ()):

@@ -184,7 +184,6 @@ def _require_type(schema: Schema, path: str, expected: str, keyword: str) -> lis
 
 
 def _check_lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
-    """Check x-kubernetes-list-type and its keys."""
     kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
     errors: list[FieldError] = []
     if kind is not None:

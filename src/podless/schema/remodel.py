@@ -227,7 +227,6 @@ def _walk_branches(schema: Schema) -> Iterator[Schema]:
 
 
 def _is_int_or_string(schema: Schema) -> bool:
-    """Return whether anyOf is that of int-or-string."""
     choices = schema.get("anyOf") or []
     return len(choices) == 2 and {"integer", "string"} == {choice.get("type") for choice in choices if len(choice) == 1}
 

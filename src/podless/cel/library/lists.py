@@ -97,10 +97,6 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     return [items[index] for index in sorted(range(len(items)), key=lambda index: order(keys[index]))]
 
 
-def _sort_list(items: list[Any]) -> list[Any]:
-    return _sort_by(items, items)
-
-
 def _list_distinct(items: list[Any]) -> list[Any]:
     bounds.afford_work(len(items) ** 2)
     distinct: list[Any] = []
@@ -114,14 +110,6 @@ def _list_distinct(items: list[Any]) -> list[Any]:
 def _list_range(count: int) -> list[int]:
     bounds.check_list_size(count)
     return list(range(count))
-
-
-def _get_first(items: list[Any]) -> Optional:
-    return Optional(items[0]) if items else NONE
-
-
-def _get_last(items: list[Any]) -> Optional:
-    return Optional(items[-1]) if items else NONE
 
 
 def _estimate_text_scan(site: CallSite) -> Estimate:
@@ -219,7 +207,9 @@ LIBRARY = Library(
         declare("<list(A)>.slice(int, int) -> list(A)", "list_slice", _slice_list, _OUTPUT, _THIRD),
         declare("<list(list(A))>.flatten() -> list(A)", "list_flatten", _flatten_list, _FLATTEN, _THIRD),
         declare("<list(dyn)>.flatten(int) -> list(dyn)", "list_flatten_int", _flatten_list, _FLATTEN, _THIRD),
-        *declare_each(_ALL, "<list({0})>.sort() -> list({0})", "list_{0}_sort", _sort_list, _SORT, _THIRD),
+        *declare_each(
+            _ALL, "<list({0})>.sort() -> list({0})", "list_{0}_sort", lambda a: _sort_by(a, a), _SORT, _THIRD
+        ),
         *declare_each(
             _ALL,
             "<list(A)>.@sortByAssociatedKeys(list({0})) -> list(A)",
@@ -231,7 +221,11 @@ LIBRARY = Library(
         declare("lists.range(int) -> list(int)", "lists_range", _list_range, _RANGE, _THIRD),
         declare("<list(A)>.reverse() -> list(A)", "list_reverse", lambda items: items[::-1], _REVERSE, _THIRD),
         declare("<list(A)>.distinct() -> list(A)", "list_distinct", _list_distinct, _DISTINCT, _THIRD),
-        declare("<list(A)>.first() -> optional(A)", "list_first", _get_first, feature=OPTIONALS),
-        declare("<list(A)>.last() -> optional(A)", "list_last", _get_last, feature=OPTIONALS),
+        declare(
+            "<list(A)>.first() -> optional(A)", "list_first", lambda a: Optional(a[0]) if a else NONE, feature=OPTIONALS
+        ),
+        declare(
+            "<list(A)>.last() -> optional(A)", "list_last", lambda a: Optional(a[-1]) if a else NONE, feature=OPTIONALS
+        ),
     ),
 )

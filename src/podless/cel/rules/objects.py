@@ -32,6 +32,15 @@ _BUDGET_MESSAGE = f"validation failed due to running out of cost budget, {_NO_MO
 _MESSAGE_BUDGET = f"messageExpression evaluation failed due to running out of cost budget, {_NO_MORE_RULES}"
 _NO_FIELDS: Schema = {}
 _PATH_STEP = compile_late(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_ALL_CLASSES = (str, int, float, bool, list, dict)
 _ABSENT = object()  # the value of a variable that has none
 
 
@@ -55,7 +64,8 @@ class NodeRules:
         self.has_rules = bool(schema.get(RULES))
         self.kind = gotext.quote(schema.get("type") or "")
         # the Python classes of values that match this node's type
-        self.classes = _list_classes(schema)
+        is_mixed = schema.get("x-kubernetes-int-or-string")
+        self.classes = (int, str) if is_mixed else _CLASSES.get(schema.get("type") or "", _ALL_CLASSES)
         self.resource = resource
         self.with_floats = with_floats
         self._compiled: list[tuple[ValidationRule, str]] | None = None
@@ -147,23 +157,6 @@ class NodeRules:
     def uses_old(self) -> bool:
         """Whether a rule of this node uses oldSelf."""
         return any(rule.uses_old_self for rule, _ in self.compile_rules())
-
-
-_CLASSES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
-_ALL_CLASSES = (str, int, float, bool, list, dict)
-
-
-def _list_classes(schema: Schema) -> tuple[type, ...]:
-    if schema.get("x-kubernetes-int-or-string"):
-        return (int, str)
-    return _CLASSES.get(schema.get("type") or "", _ALL_CLASSES)
 
 
 def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
