@@ -58,9 +58,6 @@ else:  # most servers never need them
     scale, review = lazy.LateModule("podless.virtual.scale"), lazy.LateModule("podless.virtual.review")
     connect = lazy.LateModule("podless.virtual.connect")
 
-
-# the author of a request's writes, for the history
-
 _NAME = 512  # characters of names of users, and of impersonating users, that are kept
 _AGENT = 256  # characters of a User-Agent that are kept
 _MANAGER = 128  # maximum characters of a field manager

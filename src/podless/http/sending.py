@@ -13,13 +13,13 @@ from typing import NamedTuple
 from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Response
 from podless.runtime import clock
 
+THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
+SWAGGER_THRESHOLD = 1400  # bytes of /openapi/v2
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _PRIVATE = b"Cache-Control: no-cache, private\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SLICE = 1 << 16  # long bodies are passed to TLS in slices that fit into the processor's cache
-THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
-SWAGGER_THRESHOLD = 1400  # bytes of /openapi/v2
 _MAX_IN_ONE_GO = 1 << 24  # bytes; longer answers are compressed while they are sent
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
