@@ -132,7 +132,7 @@ class DocumentChecker:
         )
 
     def _find_kind(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
-        return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
+        return self.catalog.find(group, version, kind) or (group, kind) in self.catalog.unsound
 
     def _look_up_kind(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """Look up a kind, and record the result."""
@@ -140,7 +140,7 @@ class DocumentChecker:
         if not isinstance(result, tuple):
             return None
         # record these here, because a compiled schema does not ask the release again
-        if self.catalog.is_dated(result[0]):
+        if result[0] in self.catalog.dated:
             for change in formats.CHANGES:
                 outcome.notes.release.has_feature(change)
         return result
@@ -219,7 +219,7 @@ class DocumentChecker:
                     collector.add_error(error.message, ("apiVersion",), "Conversion")
 
     def _report_unknown(self, collector: _FindingCollector, group: str, version: str, name: str) -> None:
-        if self.catalog.is_unsound(group, name):
+        if (group, name) in self.catalog.unsound:
             collector.add_warning(
                 "not checked, because its CustomResourceDefinition has errors", ("kind",), "Unchecked"
             )

@@ -248,7 +248,7 @@ class _PreparedState(NamedTuple):
                 catalogs[name].add_kind(kinds[answers], dated=dated)
         for group, named, names in data.unsound:
             for name in names:
-                catalogs[name].add_unsound(group, named)
+                catalogs[name].unsound.add((group, named))
         checkers = [
             DocumentChecker(catalogs[name], options.rules, data.old, release) for name, release in releases.items()
         ]

@@ -7,7 +7,10 @@ import json
 import os
 import sys
 
-from podless.check.sources import CannotCheck
+from podless.check.editors import DIALECT, convert_node
+from podless.check.findings import format_count
+from podless.check.output import render_report
+from podless.check.sources import CannotCheck, find_sources
 from podless.cli import options
 
 _OPTIONS = ("kubernetes_version", "feature_gates")  # options of the server that runs the suites
@@ -21,10 +24,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run suites, or print a new one."""
     from podless.check import initial, suites
-    from podless.check.editors import DIALECT, convert_node
-    from podless.check.findings import format_count
-    from podless.check.output import render_report
-    from podless.check.sources import find_sources
 
     if args.schema:
         print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))

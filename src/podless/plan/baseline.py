@@ -67,35 +67,28 @@ class Dump(PlanSource):
         self._display_name = display_name
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
-        baseline = _read_dump(self._path)
-        baseline.source = self._display_name or baseline.source
+        path, baseline = self._path, Baseline(self._display_name or self._path)
+        try:
+            if _is_backup(Path(path)):
+                baseline.records = _read_backup(Path(path))
+                return baseline
+            items, faults = read_set(find_sources([path]))
+        except CannotCheck as error:
+            raise CannotPlan(str(error)) from None
+        except backup.BadBackup as error:
+            raise CannotPlan(f"{path}: {error}") from None
+        except OSError as error:
+            raise CannotPlan(f"{path}: {error.strerror}") from None
+        if faults:
+            fault = faults[0]
+            line, column = fault.place.find_fault(fault.message)
+            raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.safe_message}")
+        for item in items:
+            if item.metadata.get("uid"):
+                baseline.objects.append(item.obj)
+            else:
+                baseline.manifests.append(item)
         return baseline
-
-
-def _read_dump(path: str) -> Baseline:
-    """Return the state in a file or folder. Raises CannotPlan."""
-    baseline = Baseline(path)
-    try:
-        if _is_backup(Path(path)):
-            baseline.records = _read_backup(Path(path))
-            return baseline
-        items, faults = read_set(find_sources([path]))
-    except CannotCheck as error:
-        raise CannotPlan(str(error)) from None
-    except backup.BadBackup as error:
-        raise CannotPlan(f"{path}: {error}") from None
-    except OSError as error:
-        raise CannotPlan(f"{path}: {error.strerror}") from None
-    if faults:
-        fault = faults[0]
-        line, column = fault.place.find_fault(fault.message)
-        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.safe_message}")
-    for item in items:
-        if item.metadata.get("uid"):
-            baseline.objects.append(item.obj)
-        else:
-            baseline.manifests.append(item)
-    return baseline
 
 
 def _is_backup(path: Path) -> bool:

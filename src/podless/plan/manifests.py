@@ -142,22 +142,16 @@ class Unreadable(NamedTuple):
 
 def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable]]:
     """Return the objects in files, in order, and the documents that are not objects. Raises CannotCheck."""
-    items: list[Item] = []
-    faults: list[Unreadable] = []
-    for source in sources:
-        for document in split_documents(source.name, source.read()):
-            for result in _read_document(document):
-                if isinstance(result, Item):
-                    items.append(result)
-                else:
-                    faults.append(result)
-    return items, faults
+    documents = (document for source in sources for document in split_documents(source.name, source.read()))
+    results = [result for document in documents for result in _read_document(document)]
+    items = [result for result in results if isinstance(result, Item)]
+    return items, [result for result in results if isinstance(result, Unreadable)]
 
 
 def _read_document(document: Document) -> Iterator[Item | Unreadable]:
     try:
         value = document.decode_value()
-    except (serializer.YAMLError, serializer.JSONError) as error:
+    except serializer.JSONError as error:
         yield Unreadable(ObjectPosition(document), str(error))
         return
     if value is not None:
