@@ -20,7 +20,6 @@ from podless.store.etcd.entry import (
 )
 from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.transaction import delete_key
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import HistoryBounds
 
@@ -83,7 +82,7 @@ class EtcdChangeLog(ChangeLog):
     async def delete_log(self, *, anew: bool) -> None:
         """Delete the log. anew: then create a new one. Raises StoreError."""
         start = self._layout.prefix
-        await self._client.call_etcd("txn", delete_key(start, start[:-1] + b"0"))
+        await self._client.call_etcd("txn", m.delete_key(start, start[:-1] + b"0"))
         self._scan = None
         if anew:
             await self.trimmer.create_log()

@@ -16,7 +16,6 @@ from podless.runtime import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient
-from podless.store.etcd.transaction import compare_version, put_key, read_otherwise
 from podless.store.history import HistoryHolds
 
 log = logging.getLogger("podless")
@@ -74,8 +73,8 @@ class Compactor:
         """Update the key, and compact if no other server has updated it. Raises StoreError."""
         if self.holds.count:
             return
-        update = compare_version(_COMPACT_KEY, self._last_version) + put_key(_COMPACT_KEY, b"%d" % self._revision)
-        answer = await self._client.call_etcd("txn", update + read_otherwise(_COMPACT_KEY))
+        update = m.compare_version(_COMPACT_KEY, self._last_version) + m.put_key(_COMPACT_KEY, b"%d" % self._revision)
+        answer = await self._client.call_etcd("txn", update + m.read_otherwise(_COMPACT_KEY))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted

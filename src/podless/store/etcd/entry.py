@@ -26,7 +26,7 @@ from podless.runtime.bounded import bounded_cache
 from podless.store import keys
 from podless.store.contract import AUTHOR, KEPT, NOBODY, Author, Operation, Record, StoreError
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.transaction import put_key
+from podless.store.etcd.messages import put_key
 from podless.store.history import HistoryBounds, HistoryClock, pack_value, unpack_value
 from podless.store.keys import StoredValue
 

@@ -25,7 +25,6 @@ from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient, SharedTask
 from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key, read_otherwise
 
 _HOLDER_KEY = f"{FENCES}alone"
 _SHARING_PREFIX = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
@@ -63,7 +62,7 @@ class ExclusiveKey:
         self._end = self._sharing_prefix[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
         self._sharing_key = self._sharing_prefix + self._name
-        self._look = read_otherwise(self._key)
+        self._look = m.read_otherwise(self._key)
         self._condition = -1, b""
         self._is_wanted = is_wanted
         self._until = 0.0
@@ -109,7 +108,7 @@ class ExclusiveKey:
         if self.created_at:
             self._unknown += 1
         if self._condition[0] != self.created_at:
-            self._condition = self.created_at, compare_created(self._key, self.created_at) + self._look
+            self._condition = self.created_at, m.compare_created(self._key, self.created_at) + self._look
         return self._condition
 
     def note_outcome(self, token: int, revision: int) -> None:
@@ -199,10 +198,10 @@ class ExclusiveKey:
 
         Returns None if etcd was restored to an earlier state.
         """
-        conditions = compare_created(self._key, token) + compare_created(self._sharing_prefix, 0, self._end)
-        otherwise = self._look + read_otherwise(self._sharing_prefix, self._end)
+        conditions = m.compare_created(self._key, token) + m.compare_created(self._sharing_prefix, 0, self._end)
+        otherwise = self._look + m.read_otherwise(self._sharing_prefix, self._end)
         before = max(self._newest_known(), self._last)
-        answer = await self._client.call_etcd("txn", conditions + put_key(self._key, self._name) + otherwise)
+        answer = await self._client.call_etcd("txn", conditions + m.put_key(self._key, self._name) + otherwise)
         self._last = revision = answer.header.revision
         if revision > before or (revision == before and not answer.succeeded):
             return answer
@@ -214,7 +213,7 @@ class ExclusiveKey:
         if not self.created_at:
             return
         created_at, self.created_at = self.created_at, 0
-        await self._client.call_etcd("txn", compare_created(self._key, created_at) + delete_key(self._key))
+        await self._client.call_etcd("txn", m.compare_created(self._key, created_at) + m.delete_key(self._key))
 
     async def _put_own_key(self) -> None:
         self._shares, self._shared = True, _now()
@@ -242,5 +241,5 @@ class ExclusiveKey:
     async def _delete_key(self, key: bytes, revision: int) -> None:
         """Delete a key if its revision is still `revision` (0: any)."""
         self._sightings.pop(key, None)
-        condition = compare_revision(key, revision) if revision else b""
-        await self._client.call_etcd("txn", condition + delete_key(key))
+        condition = m.compare_revision(key, revision) if revision else b""
+        await self._client.call_etcd("txn", condition + m.delete_key(key))

@@ -23,7 +23,6 @@ from podless.store.contract import (
 )
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
-from podless.store.etcd import transaction
 from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient, SharedTask, UnsupportedRequest
@@ -121,7 +120,7 @@ class EtcdStore(Store):
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
-        absent = b"".join(transaction.compare_revision(self._absent_key + end, 0) for end in (b"0", b"1"))
+        absent = b"".join(m.compare_revision(self._absent_key + end, 0) for end in (b"0", b"1"))
         try:
             await self._client.call_etcd("txn", absent)
         except UnsupportedRequest:
@@ -311,12 +310,12 @@ class EtcdStore(Store):
         """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
         etcd_key = self._layout.encode_key(key)
         # no revision is below 0, so deleting an absent key fails as a conflict
-        compare = transaction.compare_revision(etcd_key, expect, lower=stored is None and not expect)
+        compare = m.compare_revision(etcd_key, expect, lower=stored is None and not expect)
         if stored is None:
-            compare += transaction.delete_key(etcd_key)
+            compare += m.delete_key(etcd_key)
         elif stored is not KEPT:
-            compare += transaction.put_key(etcd_key, self._layout.encode_value(stored), lease)
-        return compare + transaction.read_otherwise(etcd_key)
+            compare += m.put_key(etcd_key, self._layout.encode_value(stored), lease)
+        return compare + m.read_otherwise(etcd_key)
 
     async def _send_transaction(self, operations: bytes) -> tuple[Any, int]:
         """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""

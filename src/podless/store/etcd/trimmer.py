@@ -18,7 +18,6 @@ from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.entry import EntryLayout, FoundEntry
-from podless.store.etcd.transaction import compare_created, compare_revision, delete_key, put_key
 from podless.store.history import HistoryBounds, Keep, is_exceeded
 
 log = logging.getLogger("podless")
@@ -98,7 +97,7 @@ class LogTrimmer:
     async def create_log(self) -> None:
         """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
         key, value = self._layout.marker, Horizons(0, {}, int(clock.time() * 1000)).encode()
-        await self._client.call_etcd("txn", compare_created(key, 0) + put_key(key, value))
+        await self._client.call_etcd("txn", m.compare_created(key, 0) + m.put_key(key, value))
         await self.read_horizons()
 
     async def stop(self) -> None:
@@ -146,16 +145,16 @@ class LogTrimmer:
                     deleted.append(item.entry_key)
             await asyncio.sleep(0)
         for offset in range(0, len(deleted), _TXN_DELETES):
-            deletes = b"".join(map(delete_key, deleted[offset : offset + _TXN_DELETES]))
-            await self._client.call_etcd("txn", deletes + put_key(self._fence))
+            deletes = b"".join(map(m.delete_key, deleted[offset : offset + _TXN_DELETES]))
+            await self._client.call_etcd("txn", deletes + m.put_key(self._fence))
 
     async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
         new_horizons = horizons or self.horizons
         new_horizons.looked = now
         key = self._layout.marker
-        writes = put_key(key, new_horizons.encode()) + put_key(self._fence)
-        answer = await self._client.call_etcd("txn", compare_revision(key, revision) + writes)
+        writes = m.put_key(key, new_horizons.encode()) + m.put_key(self._fence)
+        answer = await self._client.call_etcd("txn", m.compare_revision(key, revision) + writes)
         if answer.succeeded:
             self.horizons = new_horizons
         return bool(answer.succeeded)
