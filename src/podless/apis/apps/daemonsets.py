@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.podspec.template import validate_pod_template
 from podless.apis.shared import checks, workloads
 from podless.codec import gotext
@@ -44,7 +43,7 @@ class DaemonSetStrategy(workloads.ReplicasStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Raise DecodeError if the annotation with the template generation is not a number."""
         spec, metadata = obj["spec"], obj["metadata"]
-        default_pod_template(spec["template"])
+        super().fill_computed_defaults(version, obj)
         strategy = spec["updateStrategy"]
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:

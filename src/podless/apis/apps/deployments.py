@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.apis.shared.typed import keep_parts
 from podless.kinds.kind import Version
@@ -28,7 +27,7 @@ class DeploymentStrategy(workloads.ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        default_pod_template(spec["template"])
+        super().fill_computed_defaults(version, obj)
         strategy = spec["strategy"]
         if strategy["type"] == "RollingUpdate":
             rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
-from podless.kinds.kind import Version
 from podless.kinds.strategy import ValidationCost
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -25,9 +23,6 @@ class ReplicaSetStrategy(workloads.ReplicasStrategy):
     checking = ValidationCost(once="SetsOnce")
     counts = COUNTS
     limited_counts = LIMITED_COUNTS
-
-    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        default_pod_template(obj["spec"]["template"])
 
     def validate_spec(self, spec: Object, old: Object | None) -> field.Errors:
         yield from checks.validate_nonnegatives(spec, "spec", ("replicas", "minReadySeconds"))

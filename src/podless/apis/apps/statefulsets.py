@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis.podspec.claims import validate_claim_spec
-from podless.apis.podspec.defaults import default_claim_spec, default_pod_template
+from podless.apis.podspec.defaults import default_claim_spec
 from podless.apis.podspec.template import validate_pod_template, validate_template_annotations
 from podless.apis.podspec.warnings import warn_of_claim_spec
 from podless.apis.shared import checks, workloads
@@ -46,7 +46,7 @@ class StatefulSetStrategy(workloads.ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        default_pod_template(spec["template"])
+        super().fill_computed_defaults(version, obj)
         for claim in each(spec.get("volumeClaimTemplates") or ()):
             _fill_claim(claim)
         strategy = spec["updateStrategy"]

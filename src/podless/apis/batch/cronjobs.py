@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podless.apis.batch import jobspecs, schedules
-from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
@@ -30,9 +29,8 @@ class CronJobStrategy(workloads.TemplateStrategy):
         return template
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        job = obj["spec"]["jobTemplate"]["spec"]
-        default_pod_template(job["template"])
-        jobspecs.default_failure_policy(job.get("podFailurePolicy") or {})
+        super().fill_computed_defaults(version, obj)
+        jobspecs.default_failure_policy(obj["spec"]["jobTemplate"]["spec"].get("podFailurePolicy") or {})
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         yield from _validate_spec(obj["spec"], old["spec"] if old is not None else None)

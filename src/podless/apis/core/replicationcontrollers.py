@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis.apps.replicasets import COUNTS, LIMITED_COUNTS
-from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.shared import checks, workloads
 from podless.kinds.kind import Version
 from podless.kinds.strategy import DeletionPolicy, ValidationCost
@@ -26,15 +25,11 @@ class ReplicationControllerStrategy(workloads.ReplicasStrategy):
     limited_counts = LIMITED_COUNTS
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        spec = obj["spec"]
-        template = spec.get("template")
-        if template is not None:
-            default_pod_template(template)
-            labels = workloads.get_template_labels(template)
-            if labels and not spec.get("selector"):
-                spec["selector"] = dict(labels)
-            if labels and not obj["metadata"].get("labels"):
-                obj["metadata"]["labels"] = dict(labels)
+        super().fill_computed_defaults(version, obj)
+        labels = workloads.get_template_labels(obj["spec"].get("template") or {})
+        for holder, name in ((obj["spec"], "selector"), (obj["metadata"], "labels")):
+            if labels and not holder.get(name):
+                holder[name] = dict(labels)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about the old template of a changed object, as kube-apiserver does."""

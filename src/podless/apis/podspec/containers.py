@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/core/validation.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from podless.apis.podspec import amounts, env, probes, resources, security
 from podless.apis.podspec.options import PodContext
@@ -227,7 +227,10 @@ def _validate_mounts(container: Object, container_path: str, volumes: Mapping[st
         if mount_path in seen:
             yield field.invalid(f"{at}.mountPath", mount_path, "must be unique")
         seen.add(mount_path)
-        yield from _validate_overlap(at, "mountPath", name, mount_path, device_paths, occupied, "volumeDevices")
+        if name in device_paths:
+            yield field.invalid(f"{at}.name", name, "must not already exist in volumeDevices")
+        if mount_path in occupied:
+            yield field.invalid(f"{at}.mountPath", mount_path, "must not already exist as a path in volumeDevices")
         sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
         if sub_path:
             yield from checks.validate_descending(f"{path}.subPath", sub_path)
@@ -243,37 +246,22 @@ def _volume_paths(container: Object, key: str, path_key: str) -> dict[str, str]:
     return {item.get("name", ""): item.get(path_key, "") for item in each(container.get(key) or ())}
 
 
-def _validate_overlap(
-    at: str,
-    key: str,
-    name: str,
-    file: str,
-    taken_names: Mapping[str, str],
-    taken_paths: Collection[str],
-    other_field: str,
-) -> field.Errors:
-    if name in taken_names:
-        yield field.invalid(f"{at}.name", name, f"must not already exist in {other_field}")
-    if file in taken_paths:
-        yield field.invalid(f"{at}.{key}", file, f"must not already exist as a path in {other_field}")
-
-
 def _validate_propagation(mount: Object, path: str, privileged: bool) -> field.Errors:
     mount_propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
     yield from field.one_of(f"{path}.mountPropagation", mount_propagation, _PROPAGATIONS)
     if mount_propagation == "Bidirectional" and not privileged:
         text = "Bidirectional mount propagation is available only to privileged containers"
         yield field.forbidden(f"{path}.mountPropagation", text)
-    if recursive is None or recursive == "Disabled":
+    if recursive is None:
         return
     read_only_path = f"{path}.recursiveReadOnly"
-    if recursive not in _RECURSIVE:
-        yield field.not_supported(read_only_path, recursive, _RECURSIVE)
-        return
-    if not mount.get("readOnly"):
-        yield field.forbidden(read_only_path, "may only be specified when readOnly is true")
-    if mount_propagation not in (None, "None"):
-        yield field.forbidden(read_only_path, "may only be specified when mountPropagation is None or not specified")
+    yield from field.one_of(read_only_path, recursive, _RECURSIVE)
+    if recursive in ("Enabled", "IfPossible"):
+        if not mount.get("readOnly"):
+            yield field.forbidden(read_only_path, "may only be specified when readOnly is true")
+        if mount_propagation not in (None, "None"):
+            text = "may only be specified when mountPropagation is None or not specified"
+            yield field.forbidden(read_only_path, text)
 
 
 def _validate_devices(container: Object, path: str, volumes: Mapping[str, Object]) -> field.Errors:
@@ -299,6 +287,9 @@ def _validate_devices(container: Object, path: str, volumes: Mapping[str, Object
             yield field.invalid(f"{at}.devicePath", file_path, "can not contain backsteps ('..')")
         else:
             seen_paths.add(file_path)
-        yield from _validate_overlap(at, "devicePath", name, file_path, mount_paths, occupied, "volumeMounts")
+        if name in mount_paths:
+            yield field.invalid(f"{at}.name", name, "must not already exist in volumeMounts")
+        if file_path in occupied:
+            yield field.invalid(f"{at}.devicePath", file_path, "must not already exist as a path in volumeMounts")
         if name:
             seen_names.add(name)

@@ -65,7 +65,9 @@ def default_pod_spec(spec: Object) -> None:
         _default_volume(volume)
     for field_name in _CONTAINERS:
         for container in each(spec.get(field_name) or ()):
-            _default_container(container)
+            if not container.get("imagePullPolicy"):
+                container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+            _round_resources(container.get("resources"))
     quantity.round_quantities(spec.get("overhead"))
     _round_resources(spec.get("resources"))
 
@@ -128,12 +130,6 @@ def _default_volume(volume: Object) -> None:
 
 def _pull_policy(image: str) -> str:
     return "Always" if is_latest(image) else "IfNotPresent"
-
-
-def _default_container(container: Object) -> None:
-    if not container.get("imagePullPolicy"):
-        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
-    _round_resources(container.get("resources"))
 
 
 def _default_status(status: Object) -> None:

@@ -30,15 +30,11 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
                 source.pop(name, None)
     if _image_volumes(spec) and not has("ImageVolume") and not _image_volumes(old_spec):
         _drop_image_volumes(spec)
-    if _has_proc_mount(spec) and not has("ProcMountType") and not _has_proc_mount(old_spec):
-        for context, _ in _proc_mounts(spec):
+    if not has("ProcMountType") and not any(context["procMount"] != _PROC_MOUNT for context in _proc_mounts(old_spec)):
+        for context in _proc_mounts(spec):
             context["procMount"] = _PROC_MOUNT
-    if (
-        _has_restart_rules(spec)
-        and has("ContainerRestartPolicies")
-        and not has("ContainerRestartRules")
-        and not _has_restart_rules(old_spec)
-    ):
+    has_policies_only = has("ContainerRestartPolicies") and not has("ContainerRestartRules")
+    if has_policies_only and _has_restart_rules(spec) and not _has_restart_rules(old_spec):
         for container, regular in _restartable_containers(spec):
             container.pop("restartPolicyRules", None)
             if regular:
@@ -49,17 +45,12 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
                 del container["lifecycle"]
 
 
-def _proc_mounts(spec: Object) -> Iterator[tuple[Object, str]]:
-    """Yield the security contexts of containers with a procMount, and its value."""
+def _proc_mounts(spec: Object) -> Iterator[Object]:
+    """Yield the security contexts of containers with a procMount."""
     for container, _ in containers.visit_containers(spec, ""):
         context = container.get("securityContext") or {}
         if context.get("procMount") is not None:
-            yield context, context["procMount"]
-
-
-def _has_proc_mount(spec: Object) -> bool:
-    """Return whether a container has another procMount than the default."""
-    return any(mount != _PROC_MOUNT for _, mount in _proc_mounts(spec))
+            yield context
 
 
 def _image_volumes(spec: Object) -> list[str]:

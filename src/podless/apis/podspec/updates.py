@@ -5,7 +5,6 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePodUpdate and similar func
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,9 +105,8 @@ def _validate_deadline(deadline: int | None, before: int | None) -> FieldError |
 def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> field.Errors:
     keys = {_toleration_key(toleration) for toleration in each(tolerations)}
     if any(_toleration_key(old_toleration) not in keys for old_toleration in each(before)):
-        yield field.forbidden(
-            "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
-        )
+        reason = "existing toleration can not be modified except its tolerationSeconds"
+        yield field.forbidden("spec.tolerations", reason)
         return
     yield from scheduling.validate_tolerations(tolerations, "spec.tolerations")
 
@@ -185,11 +183,7 @@ def _only_adds(term: Object, old: Object) -> bool:
 
 def _is_same(first: Any, second: Any) -> bool:
     """Return whether two values are semantically equal: empty equals absent."""
-    return first == second or _format_plain(first) == _format_plain(second)
-
-
-def _format_plain(value: Any) -> str:
-    return json.dumps(_drop_empty(value), sort_keys=True)
+    return bool(first == second or _drop_empty(first) == _drop_empty(second))
 
 
 def _drop_empty(value: Any) -> Any:

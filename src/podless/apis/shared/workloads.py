@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from podless.apis.podspec.defaults import default_pod_template
 from podless.apis.podspec.disabled import drop_disabled
 from podless.apis.podspec.template import validate_pod_template
 from podless.apis.podspec.warnings import warn_of_template
@@ -35,6 +36,10 @@ class TemplateStrategy(SpecStrategy):
         """Return the template of an object."""
         template: Object | None = obj["spec"].get("template")
         return template
+
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
+        if (template := self.get_template(obj)) is not None:
+            default_pod_template(template)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         super().prepare_create(version, obj)
