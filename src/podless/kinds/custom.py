@@ -11,7 +11,7 @@ from podless.codec import serializer
 from podless.kinds.compiled import CompiledDefinition
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost
+from podless.kinds.strategy import NOT_DESIRED, NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost
 from podless.kinds.version import validate_scale
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 # what replaces the parts of an object that do not count for its generation, with and without a status subresource
-_METADATA_AND_STATUS: Object = {"metadata": None, "status": None}
 _METADATA_ONLY: Object = {"metadata": None}
 
 
@@ -309,7 +308,7 @@ class CustomStrategy(Strategy[Kind]):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
-        excluded = _METADATA_AND_STATUS if version.status else _METADATA_ONLY
+        excluded = NOT_DESIRED if version.status else _METADATA_ONLY
         new, before = {**obj, **excluded}, {**old, **excluded}
         if new != before:
             return True  # values that differ in Python also differ in JSON

@@ -19,6 +19,7 @@ Faults = Iterable[FieldError]
 
 ONLY_SPEC = (("spec",),)
 NOT_STATUS = (("metadata",), *ONLY_SPEC)  # status_resets of kinds whose status write changes nothing else
+NOT_DESIRED: Object = {"metadata": None, "status": None}  # hides what is not desired state
 
 
 class KindNames(Protocol):
@@ -128,10 +129,10 @@ class Strategy(Generic[K]):
     naming: names.Naming = names.SUBDOMAINS
     allow_unconditional_update = True  # an update may omit the resourceVersion
     allow_create_on_update = False  # an update creates a missing object
-    has_generation = False  # metadata.generation counts changes
+    has_generation = False  # metadata.generation counts changes of the desired state, see `increases_generation`
     reset_fields: tuple[tuple[str, ...], ...] = ()  # paths that a write does not change, if more than the status
     ordered = True  # objects are stored in the field order of their struct, not with sorted keys
-    rearranged = False  # objects are sorted into that order when stored, because the rules append fields
+    rearranged = False  # objects are sorted into that order when stored, because the rules can append fields
     marks = False  # parts of an object can be marked, see `unmark_object`
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = DeletionPolicy()
@@ -326,8 +327,8 @@ class Strategy(Generic[K]):
         return False
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        """Return whether the desired state differs, so that the generation increases."""
-        return False
+        """Return whether the desired state, which is all except metadata and status, differs."""
+        return {**obj, **NOT_DESIRED} != {**old, **NOT_DESIRED}
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Return warnings about an accepted write."""

@@ -66,16 +66,8 @@ class PolicyStrategy(rules.ExpressionStrategy, _SpecStrategy):
     def allow_create_on_status(self, verb: str) -> bool:
         return verb == "apply"  # kube-apiserver does not reject it
 
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        if version.status:
-            obj["status"] = {}
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        if version.status:
-            obj["status"] = old["status"]
-
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        obj["spec"] = old["spec"]
+        super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:

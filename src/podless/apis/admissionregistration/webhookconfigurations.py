@@ -27,7 +27,6 @@ class WebhookStrategy(rules.ExpressionStrategy, LiteralStrategy):
     empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
 
     allow_unconditional_update = False
-    has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0), qualified_finalizers=False)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -57,9 +56,6 @@ class WebhookStrategy(rules.ExpressionStrategy, LiteralStrategy):
             if unique and name and name in seen:
                 yield field.duplicate(f"{path}.name", name)
             seen.add(name)
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return self.is_changed(obj, old)
 
 
 def validate_hook(hook: Object) -> list[FieldError]:

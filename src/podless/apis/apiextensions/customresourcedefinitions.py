@@ -31,6 +31,7 @@ class DefinitionStrategy(TypedStrategy):
     """Strategy of definitions. A deleted definition waits until its objects are deleted."""
 
     allow_unconditional_update = False
+    rearranged = False
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = DeletionPolicy(graceful=False)

@@ -6,7 +6,7 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.typed import CLIENT_METADATA, StatusStrategy, keep_parts
+from podless.apis.shared.typed import CLIENT_METADATA, TypedStrategy, keep_parts
 from podless.codec import gotext
 from podless.kinds.kind import Version
 from podless.kinds.strategy import NOT_STATUS, MetadataPolicy
@@ -29,7 +29,7 @@ def set_local(obj: Object) -> None:
     set_available(obj, "True", "Local", "Local APIServices are always available")
 
 
-class APIServiceStrategy(StatusStrategy):
+class APIServiceStrategy(TypedStrategy):
     """Strategy of APIServices, which are named VERSION.GROUP."""
 
     allow_unconditional_update = False

@@ -8,7 +8,7 @@ from typing import Any
 from podless.apis.autoscaling import versions
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
@@ -37,10 +37,9 @@ _SCALE_UP: Object = {
 _SCALE_DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 
 
-class AutoscalerStrategy(SpecStrategy):
+class AutoscalerStrategy(TypedStrategy):
     """Strategy of HorizontalPodAutoscaler. Stored in v2, and served in v1 too."""
 
-    has_generation = False
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

@@ -10,7 +10,7 @@ from cryptography import x509
 
 from podless.apis.shared import checks
 from podless.apis.shared.keypair import read_pem_blocks, read_pem_headers
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
@@ -38,7 +38,7 @@ _MAX_DOMAIN, _MAX_SIGNER = 253, 571  # bytes
 _HIDDEN = "<certificate data>"
 
 
-class SigningRequestStrategy(StatusStrategy):
+class SigningRequestStrategy(TypedStrategy):
     """Strategy of CertificateSigningRequest, whose spec is immutable. Approval has its own subresource."""
 
     reset_fields: tuple[tuple[str, ...], ...] = (("spec",), ("status",))

@@ -16,6 +16,7 @@ class LeaseStrategy(TypedStrategy):
     Coordinated leader election is an alpha feature, off by default in kube-apiserver.
     """
 
+    rearranged = False
     allow_unconditional_update = False
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)

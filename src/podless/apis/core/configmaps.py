@@ -17,6 +17,8 @@ _MAX = 1024 * 1024  # maximum bytes of all keys and values
 class ConfigMapStrategy(TypedStrategy):
     """Strategy of ConfigMap. Keys are file names in one of two maps; an immutable map cannot change."""
 
+    rearranged = False
+
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         if old is not None:
             yield from validate_sealed(obj, old, "data", "binaryData")

@@ -18,6 +18,7 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 class EndpointsStrategy(TypedStrategy):
     """Strategy of Endpoints."""
 
+    rearranged = False
     allow_create_on_update = True
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:

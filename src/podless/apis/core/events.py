@@ -61,6 +61,7 @@ def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_ver
 class EventStrategy(TypedStrategy):
     """Strategy of core Events, with few rules."""
 
+    rearranged = False
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(0, 0), qualified_finalizers=False)
     deletion = DeletionPolicy(collected=False)

@@ -20,7 +20,6 @@ class NamespaceStrategy(TypedStrategy):
 
     deletion = DeletionPolicy(graceful=False, marks_first=True)
     reads = ReadPolicy(by_namespace=False)
-    rearranged = True
     naming = names.LABELS
     selects = frozenset({"status.phase"})
 

@@ -12,7 +12,7 @@ from podless.apis.podspec.resources import validate_quantity
 from podless.apis.podspec.scheduling import validate_taint_effect
 from podless.apis.shared import annotated
 from podless.apis.shared.checks import POSITIVE, list_items, validate_label_key
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ReadPolicy
@@ -38,7 +38,7 @@ _NO_FEATURE = (
 _TAINTS, _AVOIDED = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
-class NodeStrategy(StatusStrategy):
+class NodeStrategy(TypedStrategy):
     """Strategy of Node. A create can set the status. podCIDRs and providerID are immutable once set."""
 
     reads = ReadPolicy(by_namespace=False)

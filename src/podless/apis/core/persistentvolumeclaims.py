@@ -8,7 +8,7 @@ from podless.apis.podspec import claims
 from podless.apis.podspec.warnings import warn_of_claim_spec
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.typed import StatusStrategy, keep_parts
+from podless.apis.shared.typed import TypedStrategy, keep_parts
 from podless.codec import quantity
 from podless.kinds.kind import Version
 from podless.kinds.strategy import ValidationCost
@@ -31,7 +31,7 @@ _RESIZES = (
 )  # fmt: skip
 
 
-class ClaimStrategy(StatusStrategy):
+class ClaimStrategy(TypedStrategy):
     """Strategy of PersistentVolumeClaim. A bound claim can only grow."""
 
     blank: ClassVar[Object] = {"phase": "Pending"}

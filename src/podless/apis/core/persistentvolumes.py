@@ -6,7 +6,7 @@ from podless.apis.core.persistentvolumeclaims import CLASS_ANNOTATION
 from podless.apis.podspec.warnings import VOLUMES
 from podless.apis.shared import nodelabels, volumes
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -29,7 +29,7 @@ _RECYCLE = (
 )
 
 
-class PersistentVolumeStrategy(StatusStrategy):
+class PersistentVolumeStrategy(TypedStrategy):
     """Strategy of PersistentVolume, whose source is immutable."""
 
     metadata = MetadataPolicy(on_update=(2, 0))

@@ -14,7 +14,7 @@ from podless.apis.podspec.statuses import validate_status_update
 from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
-from podless.apis.shared.typed import CLIENT_METADATA, SpecStrategy, keep_parts, put_part
+from podless.apis.shared.typed import CLIENT_METADATA, TypedStrategy, keep_parts, put_part
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names
@@ -43,7 +43,7 @@ _GATED = {
 }
 
 
-class PodStrategy(SpecStrategy):
+class PodStrategy(TypedStrategy):
     """Strategy of Pod. Few fields are mutable; deletion has a grace period."""
 
     selects = frozenset(_FIELDS)

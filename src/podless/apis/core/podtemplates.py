@@ -16,7 +16,6 @@ from podless.runtime.jsonobject import Object
 class PodTemplateStrategy(TypedStrategy):
     """Strategy of PodTemplate."""
 
-    rearranged = True
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -31,9 +30,6 @@ class PodTemplateStrategy(TypedStrategy):
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         return validate_pod_template(obj["template"], "template", old["template"] if old is not None else None)
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return bool(obj["template"] != old["template"])
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         is_unchanged = old is not None and not self.increases_generation(version, obj, old)

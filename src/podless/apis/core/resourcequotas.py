@@ -83,12 +83,6 @@ class QuotaStrategy(TypedStrategy):
         for field_name, name in (("spec", "hard"), ("status", "hard"), ("status", "used")):
             quantity.round_quantities((obj.get(field_name) or {}).get(name))
 
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        obj["status"] = {}
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        obj["status"] = old.get("status") or {}
-
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec = obj["spec"]
         yield from _validate_amounts(spec.get("hard"), "spec.hard")

@@ -35,6 +35,7 @@ _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 class SecretStrategy(TypedStrategy):
     """Strategy of Secret. The type is immutable, and some types require certain keys."""
 
+    rearranged = False
     selects = frozenset({"type"})
 
     def complete(self, obj: Object, raw: Object) -> None:

@@ -35,7 +35,6 @@ class ServiceStrategy(TypedStrategy):
 
     naming = (partial(_check_name, False), partial(_check_name, True))
     allow_create_on_update = True
-    rearranged = True
 
     @property
     def metadata(self) -> MetadataPolicy:  # type: ignore[override]
@@ -101,9 +100,6 @@ class ServiceStrategy(TypedStrategy):
             spec = {name: value for name, value in obj["spec"].items() if name != "internalTrafficPolicy"}
             return {**obj, "spec": spec}
         return obj
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        obj["spec"] = old["spec"]
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         if old is not None:

@@ -30,6 +30,7 @@ _DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
 class EndpointSliceStrategy(TypedStrategy):
     """Strategy of EndpointSlice. All changes except annotations increase metadata.generation."""
 
+    rearranged = False
     has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0))
 

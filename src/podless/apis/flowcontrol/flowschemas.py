@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.flowcontrol import bootstrap
 from podless.apis.shared import checks
-from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.codec.gotext import Named
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
@@ -27,9 +27,10 @@ _NOWHERE = "resource rules that are not cluster scoped must supply at least one 
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
-class FlowStrategy(KeptMetadataStrategy, SpecStrategy):
+class FlowStrategy(KeptMetadataStrategy):
     """Strategy of both kinds of flow control."""
 
+    has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0))
 
     def validate_status(self, version: Version, obj: Object, old: Object) -> field.Errors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -11,8 +11,10 @@ from podless.runtime.jsonobject import Object
 _MAX_CONTROLLER = 250  # bytes
 
 
-class IngressClassStrategy(SpecStrategy):
+class IngressClassStrategy(TypedStrategy):
     """Strategy of IngressClass."""
+
+    has_generation = True
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         spec, before = obj["spec"], (old or obj)["spec"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis.shared import checks
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
@@ -21,9 +21,10 @@ _BAD_PARTS, _BAD_ENDS = ("//", "/./", "/../", "%2f", "%2F"), ("/..", "/.")
 _NO_NAME = "must be a DNS name, not an IP address"
 
 
-class IngressStrategy(SpecStrategy):
+class IngressStrategy(TypedStrategy):
     """Strategy of Ingress."""
 
+    has_generation = True
     blank: ClassVar[Object] = {"loadBalancer": {}}
 
     def complete(self, obj: Object, raw: Object) -> None:

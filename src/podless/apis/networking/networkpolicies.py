@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
-from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, names, validation
@@ -20,15 +19,12 @@ _SIDES = (("ingress", "from"), ("egress", "to"))
 _SELECTED = ("matchLabels", "matchExpressions", "values")
 
 
-class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
+class NetworkPolicyStrategy(LiteralStrategy):
     """Strategy of NetworkPolicy."""
 
     checking = ValidationCost(once="NetworkPoliciesOnce")
     metadata = MetadataPolicy(on_update=(0, 1))
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return self.is_changed(obj, old)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared.checks import immutable_error, validate_immutable
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field
@@ -16,7 +16,7 @@ _MAX_RANGES = 2
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
-class ServiceCIDRStrategy(StatusStrategy):
+class ServiceCIDRStrategy(TypedStrategy):
     """Strategy of ServiceCIDR: ranges of Service addresses, at most one of each IP family."""
 
     metadata = MetadataPolicy(on_update=(0, 1))

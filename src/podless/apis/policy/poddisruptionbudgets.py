@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis.shared import checks
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names, validation
@@ -16,10 +16,11 @@ _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 
 
-class PodDisruptionBudgetStrategy(SpecStrategy):
+class PodDisruptionBudgetStrategy(TypedStrategy):
     """Strategy of PodDisruptionBudget."""
 
     allow_unconditional_update = False
+    has_generation = True
     metadata = MetadataPolicy(on_update=(0, 0), on_status=(0, 0), qualified_finalizers=False)
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
     naming = names.PATH_SEGMENTS

@@ -24,6 +24,7 @@ _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 
 
 class _AccessStrategy(TypedStrategy):
+    rearranged = False
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
     checking = ValidationCost(once="UpdatesOnce")

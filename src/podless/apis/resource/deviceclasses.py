@@ -6,15 +6,16 @@ from functools import partial
 
 from podless.apis.podspec.resources import is_extended
 from podless.apis.resource import parts
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
 
-class DeviceClassStrategy(parts.SelectorStrategy, SpecStrategy):
+class DeviceClassStrategy(parts.SelectorStrategy, TypedStrategy):
     """Strategy of DeviceClass."""
 
+    has_generation = True
     naming = (names.check_long_name, names.accept_name)  # of a generateName, only the generated name is validated
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:

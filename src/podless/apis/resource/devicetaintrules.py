@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.resource import parts
-from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field
@@ -15,10 +15,11 @@ from podless.runtime.jsonobject import Object
 _MAX_CONDITIONS = 8
 
 
-class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
+class DeviceTaintRuleStrategy(KeptMetadataStrategy):
     """Strategy of DeviceTaintRule. timeAdded changes with the effect."""
 
     allow_unconditional_update = False
+    has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

@@ -10,7 +10,7 @@ from podless.apis.podspec.affinity import validate_node_selector
 from podless.apis.podspec.disks import validate_driver_name
 from podless.apis.resource import parts
 from podless.apis.shared.checks import POSITIVE, validate_immutable_fields
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy, ReadPolicy
@@ -47,9 +47,10 @@ _NOT_PLACED = (
 )
 
 
-class ResourceSliceStrategy(SpecStrategy):
+class ResourceSliceStrategy(TypedStrategy):
     """Strategy of ResourceSlice."""
 
+    has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
     reads = ReadPolicy(by_namespace=False)
     selects = frozenset(("spec.driver", "spec.nodeName"))

@@ -38,8 +38,8 @@ class PriorityClassStrategy(TypedStrategy):
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        obj["metadata"]["generation"] = 1
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
+        return False  # kube-apiserver sets the generation of a new object, and never increases it
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         if old is not None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
+from podless.kinds.kind import Version
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -29,6 +30,7 @@ class LiteralStrategy(TypedStrategy):
     literal_field: the field with the desired state. empties: names of the lists, maps and bytes in it.
     """
 
+    has_generation = True
     marks = True
     literal_field: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
@@ -47,8 +49,7 @@ class LiteralStrategy(TypedStrategy):
             return {**obj, self.literal_field: dict(marked) if isinstance(marked, _Map) else list(marked)}
         return obj
 
-    def is_changed(self, obj: Object, old: Object) -> bool:
-        """Return whether the desired state differs."""
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         desired = obj.get(self.literal_field)
         return isinstance(desired, _Map | _List) or desired != old.get(self.literal_field)
 

@@ -18,11 +18,14 @@ _SYSTEM = ("generateName", "uid", "resourceVersion", "creationTimestamp", "delet
 class TypedStrategy(Strategy[Kind]):
     """Strategy of kinds with a struct: unknown fields are dropped, and values of a wrong type are rejected.
 
-    selects: the field names that `read_selectable_fields` returns.
+    Of a kind with a status subresource, only writes to it change the status, and they change nothing else.
+    selects: the field names that `read_selectable_fields` returns. blank: the status of a new object.
     """
 
+    rearranged = True  # False for kinds with frequent or long writes, if their rules append no fields
     metadata = MetadataPolicy()
     selects: frozenset[str] = frozenset()
+    blank: ClassVar[Object] = {}
 
     def decode(
         self,
@@ -62,16 +65,6 @@ class TypedStrategy(Strategy[Kind]):
         defaults.fill_defaults(struct, obj)
         self.fill_computed_defaults(version, obj)
 
-
-class StatusStrategy(TypedStrategy):
-    """Strategy of kinds with a status subresource, which cannot change the spec.
-
-    blank: the status of a new object.
-    """
-
-    rearranged = True
-    blank: ClassVar[Object] = {}
-
     def prepare_create(self, version: Version, obj: Object) -> None:
         if version.status:
             obj["status"] = dict(self.blank)
@@ -80,11 +73,8 @@ class StatusStrategy(TypedStrategy):
         if version.status:
             obj["status"] = old["status"]
 
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        obj["spec"] = old["spec"]
 
-
-class KeptMetadataStrategy(StatusStrategy):
+class KeptMetadataStrategy(TypedStrategy):
     """Strategy of kinds whose status writes also keep all metadata except managedFields."""
 
     status_resets = NOT_STATUS
@@ -92,15 +82,6 @@ class KeptMetadataStrategy(StatusStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
-
-
-class SpecStrategy(StatusStrategy):
-    """Strategy of kinds whose spec increases metadata.generation."""
-
-    has_generation = True
-
-    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return bool(obj["spec"] != old["spec"])
 
 
 def keep_metadata(obj: Object, old: Object) -> None:

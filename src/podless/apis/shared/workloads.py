@@ -12,7 +12,7 @@ from podless.apis.podspec.disabled import drop_disabled
 from podless.apis.podspec.template import validate_pod_template
 from podless.apis.podspec.warnings import warn_of_template
 from podless.apis.shared import checks
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names, selectors, validation
@@ -27,9 +27,10 @@ _NAMED = (
 )
 
 
-class TemplateStrategy(SpecStrategy):
+class TemplateStrategy(TypedStrategy):
     """Strategy of kinds with a pod template; drops its disabled fields."""
 
+    has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def get_template(self, obj: Object) -> Object | None:
