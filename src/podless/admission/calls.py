@@ -15,9 +15,10 @@ from typing import Any
 
 from podless.admission.subject import AdmissionSubject
 from podless.apis.schemes import make_review_scheme
-from podless.codec import gotext, serializer
+from podless.codec import serializer
 from podless.kinds import reviews
 from podless.kinds.kind import Version
+from podless.kinds.reviews import InvalidReview
 from podless.meta import objectmeta
 from podless.meta.errors import Timeout
 from podless.remote import DEADLINE, RemoteError, WebhookClient, WebhookTarget
@@ -97,12 +98,8 @@ def _check_response(raw: bytes, *, uid: str, mutating: bool, version: str) -> Ve
         return _check_v1(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
-    except _MalformedAnswer as error:
+    except InvalidReview as error:
         raise CallFailed(f"received invalid webhook response: {error}") from None
-
-
-class _MalformedAnswer(Exception):
-    """The response of a webhook is malformed."""
 
 
 def _review_struct(version: str) -> Struct:
@@ -126,27 +123,19 @@ REVIEWS = {f"{_GROUP}/{version}": _review_struct(version) for version in VERSION
 
 
 def _check_v1(answer: Object, uid: str, mutating: bool) -> Verdict:
-    """Check a v1 response, including its uid and type, and return its verdict. Raises _MalformedAnswer."""
+    """Check a v1 response, including its uid and type, and return its verdict. Raises InvalidReview."""
     response = _read_response(answer)
-    response_uid = response.get("uid") or ""
-    if response_uid != uid:
-        raise _MalformedAnswer(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(response_uid)}")
-    expected, actual = f"{_GROUP}/v1, Kind=AdmissionReview", _read_type(answer)
-    if actual != expected:
-        raise _MalformedAnswer(f"expected webhook response of {expected}, got {actual}")
+    reviews.check_uid(response, uid)
+    reviews.check_type(answer, f"{_GROUP}/v1", "AdmissionReview")
     patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
-    if mutating:
-        if patch and kind is None:
-            raise _MalformedAnswer("webhook returned response.patch but not response.patchType")
-        if not patch and kind is not None:
-            raise _MalformedAnswer("webhook returned response.patchType but not response.patch")
-        if kind == "":
-            raise _MalformedAnswer('webhook returned invalid response.patchType of ""')
-    else:
-        if patch:
-            raise _MalformedAnswer("validating webhook may not return response.patch")
-        if kind is not None:
-            raise _MalformedAnswer("validating webhook may not return response.patchType")
+    if not mutating and (patch or kind is not None):
+        name = "patch" if patch else "patchType"
+        raise InvalidReview(f"validating webhook may not return response.{name}")
+    if bool(patch) is (kind is None):
+        present, absent = ("patch", "patchType") if patch else ("patchType", "patch")
+        raise InvalidReview(f"webhook returned response.{present} but not response.{absent}")
+    if kind == "":
+        raise InvalidReview('webhook returned invalid response.patchType of ""')
     return _make_verdict(response, patch, kind or "")
 
 
@@ -160,13 +149,8 @@ def _old_verdict(answer: Object, mutating: bool) -> Verdict:
 def _read_response(answer: Object) -> Object:
     response: Object | None = answer.get("response")
     if response is None:
-        raise _MalformedAnswer("webhook response was absent")
+        raise InvalidReview("webhook response was absent")
     return response
-
-
-def _read_type(answer: Object) -> str:
-    group, _, version = str(answer.get("apiVersion") or "").rpartition("/")
-    return f"{group}/{version}, Kind={answer.get('kind') or ''}"
 
 
 def _make_verdict(response: Object, patch: bytes, kind: str) -> Verdict:

@@ -18,6 +18,7 @@ from podless.fields.typed import SchemaMisfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
+from podless.kinds.reviews import InvalidReview
 from podless.kinds.scheme import NO_SCHEME, GoScheme
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
@@ -200,7 +201,7 @@ class Converter:
             answer = await self.client.post_json(target, body, seconds=_SECONDS, limit=_MAX_ANSWER)
             read_answer = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
             converted = await self.client.read(answer, read_answer)
-        except (RemoteError, _InvalidReview) as error:
+        except (RemoteError, InvalidReview) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
         return await self._check_converted(head, kind, objects, converted, desired, len(answer))
 
@@ -212,7 +213,7 @@ class Converter:
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
             return await self.client.run_by_size(size, _check_all, kind, objects, converted, version)
-        except _InvalidReview as error:
+        except InvalidReview as error:
             raise ConversionFailed(f"{head} returned {error}") from None
 
     async def _convert_declared(self, kind: Kind, objects: Sequence[Object], version: str, size: int) -> list[Object]:
@@ -304,10 +305,6 @@ def _run_conversions(kind: Kind, objects: Sequence[Object], version: str) -> lis
         raise ConversionFailed(error.message) from None
 
 
-class _InvalidReview(Exception):
-    """The answer is invalid; the text says why."""
-
-
 def _describe_type(kind: Kind, api_version: str) -> str:
     return f"{api_version}, Kind={kind.kind}"
 
@@ -319,25 +316,20 @@ def _make_sent(obj: Object) -> Object:
 
 
 def _read_review(answer: bytes, uid: str, version: str, scheme: GoScheme) -> list[Any]:
-    """Return the converted objects of a review. Raises _InvalidReview."""
-    try:
-        review = reviews.decode_review(answer, _REVIEWS, f"{_GROUP}/{version}", scheme)
-    except reviews.Undecodable as error:
-        raise _InvalidReview(str(error)) from None
-    review_type = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
-    expected = f"{_GROUP}/{version}, Kind=ConversionReview"
-    if version != "v1beta1" and review_type != expected:
-        raise _InvalidReview(f"expected webhook response of {expected}, got {review_type}")
+    """Return the converted objects of a review. Raises InvalidReview."""
+    api_version, checked = f"{_GROUP}/{version}", version != "v1beta1"
+    review = reviews.decode_review(answer, _REVIEWS, api_version, scheme)
+    if checked:
+        reviews.check_type(review, api_version, "ConversionReview")
     response = review.get("response")
     if response is None:
-        raise _InvalidReview("no response provided")
-    answered_uid = response.get("uid") or ""
-    if version != "v1beta1" and answered_uid != uid:
-        raise _InvalidReview(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(answered_uid)}")
+        raise InvalidReview("no response provided")
+    if checked:
+        reviews.check_uid(response, uid)
     result = response.get("result") or {}
     if result.get("status") != "Success":
         message = result.get("message")
-        raise _InvalidReview(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'")
+        raise InvalidReview(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'")
     converted: list[Any] = response.get("convertedObjects") or []
     return converted
 
@@ -347,7 +339,7 @@ def _check_all(kind: Kind, before: Sequence[Object], after: Sequence[Any], versi
 
 
 def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Object:
-    """Return a converted object with the metadata of the sent one. Raises _InvalidReview if they do not match."""
+    """Return a converted object with the metadata of the sent one. Raises InvalidReview if they do not match."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
@@ -356,22 +348,21 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if not _text_field(after, "kind") or received.count("/") > 1:  # a malformed apiVersion hides the kind
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     if received != expected:
-        raise _InvalidReview(
-            f"invalid object at index 0: invalid groupVersion (expected {expected}, received {received})"
-        )
+        detail = f"(expected {expected}, received {received})"
+        raise InvalidReview(f"invalid object at index 0: invalid groupVersion {detail}")
     if after["kind"] != before["kind"]:
         detail = f"(expected {before['kind']}, received {after['kind']})"
-        raise _InvalidReview(f"invalid object at index 0: invalid kind {detail}")
+        raise InvalidReview(f"invalid object at index 0: invalid kind {detail}")
     metadata, present = after.get("metadata"), before.get("metadata", {})  # field managers merge parts without metadata
     named = metadata if isinstance(metadata, dict) else {}
     for field, label in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         old, new = present.get(field) or "", _text_field(named, field)
         if old != new:
-            raise _InvalidReview(f"invalid object: must have the same {label}: {old} != {new}")
+            raise InvalidReview(f"invalid object: must have the same {label}: {old} != {new}")
     if "metadata" not in after:
-        raise _InvalidReview("invalid metadata: missing metadata in converted object")
+        raise InvalidReview("invalid metadata: missing metadata in converted object")
     if not isinstance(metadata, dict):
-        raise _InvalidReview(f"invalid metadata: invalid metadata of type {gotext.name_type(metadata)} in input object")
+        raise InvalidReview(f"invalid metadata: invalid metadata of type {gotext.name_type(metadata)} in input object")
     return {**after, "metadata": _restore_metadata(present, named)}
 
 
@@ -382,7 +373,7 @@ def _text_field(obj: Object, name: str) -> str:
 
 
 def _restore_metadata(before: Object, after: Object) -> Object:
-    """Return the former metadata with the webhook's labels and annotations. Raises _InvalidReview for other changes."""
+    """Return the former metadata with the webhook's labels and annotations. Raises InvalidReview for other changes."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
         converted = after.get(field)
@@ -390,29 +381,24 @@ def _restore_metadata(before: Object, after: Object) -> Object:
             metadata.pop(field, None)
             continue
         if not isinstance(converted, dict):
-            raise _InvalidReview(
-                f"invalid metadata: invalid metadata.{field} of type {gotext.name_type(converted)} in converted object"
-            )
+            problem = f"metadata.{field} of type {gotext.name_type(converted)} in converted object"
+            raise InvalidReview(f"invalid metadata: invalid {problem}")
         for key, value in converted.items():
             if not isinstance(value, str):
-                problem = (
-                    f"metadata.{field}[{key}] must be a string, but is {gotext.name_type(value)} in converted object"
-                )
-                raise _InvalidReview(f"invalid metadata: {problem}")
-        if converted != before.get(field):
-            _check_map(field, converted)
+                problem = f"must be a string, but is {gotext.name_type(value)} in converted object"
+                raise InvalidReview(f"invalid metadata: metadata.{field}[{key}] {problem}")
+        # a real server's error has this path for annotations
+        check, path = (
+            (objectmeta.check_labels, "metadata.labels")
+            if field == "labels"
+            else (objectmeta.check_annotations, "metadata.annotation")
+        )
+        if converted != before.get(field) and (errors := check(converted, path)):
+            raise InvalidReview(f"invalid metadata: {join_errors(errors)}")
         metadata.pop(field, None)
         if converted:
             metadata[field] = converted
     return metadata
-
-
-def _check_map(field: str, values: dict[str, str]) -> None:
-    check = objectmeta.check_labels if field == "labels" else objectmeta.check_annotations
-    # a real server's error has this path for annotations
-    errors = check(values, "metadata.labels" if field == "labels" else "metadata.annotation")
-    if errors:
-        raise _InvalidReview(f"invalid metadata: {join_errors(errors)}")
 
 
 # entries in other versions

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from podless.codec import serializer
+from podless.codec import gotext, serializer
 from podless.kinds.scheme import GoScheme, read_type_meta, unreadable_error
 from podless.runtime.jsonobject import Object
 from podless.structs import repeats, structs
@@ -18,7 +18,11 @@ _OBJECT = re.compile(rb"[ \t\r\n]*+\{")
 _MAX_YAML = 3 << 20  # bytes, as for request bodies; decoded YAML takes a hundred times as much memory
 
 
-class Undecodable(Exception):
+class InvalidReview(Exception):
+    """The answer does not fit the request; the text says why."""
+
+
+class Undecodable(InvalidReview):
     """The answer is not the expected review; the text says why."""
 
 
@@ -59,3 +63,18 @@ def decode_review(raw: bytes, structs_by_version: Mapping[str, Struct], api_vers
     if (kind, version) != (struct.name, api_version):
         raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
     return decoded
+
+
+def check_type(review: Object, api_version: str, kind: str) -> None:
+    """Raise InvalidReview for a review without apiVersion and kind."""
+    expected = f"{api_version}, Kind={kind}"
+    actual = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
+    if actual != expected:
+        raise InvalidReview(f"expected webhook response of {expected}, got {actual}")
+
+
+def check_uid(response: Object, uid: str) -> None:
+    """Raise InvalidReview for a response to another request."""
+    actual = response.get("uid") or ""
+    if actual != uid:
+        raise InvalidReview(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(actual)}")

@@ -48,7 +48,7 @@ _RULE = 64  # approximate bytes of a rule
 _ONE_REQUIRED = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _LABELS, _FIELDS = "labelSelector", "fieldSelector"
 _REQUIREMENT = 8  # steps on the meter to check one requirement of a selector
-_ATTRIBUTES_PATH = "spec.resourceAttributes"
+_RESOURCE, _PATH = "spec.resourceAttributes", "spec.nonResourceAttributes"
 
 
 class Review(Write):
@@ -138,58 +138,43 @@ def _require_token(call: Call, obj: Object) -> None:
 
 
 def _read_subject(call: Call, obj: Object) -> User:
-    """Validate a SelfSubjectAccessReview, and return its subject."""
-    _raise_invalid([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
-    return call.user
-
-
-def _subject_access(call: Call, obj: Object) -> User:
-    """Validate a SubjectAccessReview, and return its subject."""
-    spec = obj["spec"]
-    _raise_invalid([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
-    return _make_subject(spec)
-
-
-def _local_access(call: Call, obj: Object) -> User:
-    """Validate a LocalSubjectAccessReview, and return its subject."""
-    spec = obj["spec"]
-    errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
+    """Validate an access review, and return its subject. Raises Invalid, without a kind."""
+    spec, own = obj["spec"], call.kind == SELF_SUBJECT_ACCESS_REVIEWS
+    local = call.kind == LOCAL_SUBJECT_ACCESS_REVIEWS
+    errors = _attribute_errors(spec)
+    if not own and not spec.get("user") and not spec.get("groups"):
+        errors.append(field.invalid("spec.user", "", "at least one of user or group must be specified"))
+    errors += _metadata_errors(obj, local)
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
-    if resource is not None and resource.get("namespace", "") != call.namespace:
-        namespace = resource.get("namespace", "")
-        errors.append(field.invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace"))
-    if path is not None:
-        described = _format_attributes(path)
-        errors.append(field.invalid("spec.nonResourceAttributes", described, "disallowed on this kind of request"))
-    _raise_invalid(errors)
-    return _make_subject(spec)
+    if local and resource is not None and (namespace := resource.get("namespace", "")) != call.namespace:
+        errors.append(field.invalid(f"{_RESOURCE}.namespace", namespace, "must match metadata.namespace"))
+    if local and path is not None:
+        errors.append(field.invalid(_PATH, _format_attributes(path), "disallowed on this kind of request"))
+    if errors:
+        raise Invalid("", GROUP.name, "", errors)
+    return call.user if own else _make_subject(spec)
 
 
 def _attribute_errors(spec: Object) -> list[FieldError]:
     """Require either resourceAttributes or nonResourceAttributes."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    errors, shown = [*_selector_errors(resource or {})], None if path is None else _format_attributes(path)
+    if (resource is None) is not (path is None):
+        return errors
     if not has("ReviewAttributePaths"):
-        if (resource is None) is (path is None):
-            return [field.invalid("spec", None if path is None else _format_attributes(path), _ONE_REQUIRED)]
-        return [*_selector_errors(resource or {})]
-    if resource is not None and path is not None:
-        detail = "cannot be specified in combination with resourceAttributes"
-        return [
-            field.invalid("spec.nonResourceAttributes", _format_attributes(path), detail),
-            *_selector_errors(resource),
-        ]
-    if resource is None and path is None:
-        return [field.invalid("spec.resourceAttributes", None, _ONE_REQUIRED)]
-    return [*_selector_errors(resource or {})]
+        return [field.invalid("spec", shown, _ONE_REQUIRED)]
+    if path is None:
+        return [field.invalid(_RESOURCE, None, _ONE_REQUIRED)]
+    return [field.invalid(_PATH, shown, "cannot be specified in combination with resourceAttributes"), *errors]
 
 
 def _selector_errors(resource: Object) -> field.Errors:
     """Validate selectors, which may have unknown operators."""
-    for name in ("fieldSelector", "labelSelector"):
+    for name in (_FIELDS, _LABELS):
         selector = resource.get(name)
         if selector is None:
             continue
-        path = f"spec.resourceAttributes.{name}"
+        path = f"{_RESOURCE}.{name}"
         raw_selector, requirements = selector.get("rawSelector"), selector.get("requirements") or []
         if raw_selector and requirements:
             yield field.invalid(
@@ -200,7 +185,7 @@ def _selector_errors(resource: Object) -> field.Errors:
             yield field.required(f"{path}.requirements", detail)
         for index, requirement in enumerate(requirements):
             charge(_REQUIREMENT)
-            yield from _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
+            yield from _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == _LABELS)
 
 
 def _requirement_errors(requirement: Object, path: str, *, label: bool) -> list[FieldError]:
@@ -210,24 +195,12 @@ def _requirement_errors(requirement: Object, path: str, *, label: bool) -> list[
     return [*missing, *validation.validate_operator(requirement, path, any_operator=True)]
 
 
-def _subject_errors(spec: Object) -> list[FieldError]:
-    if spec.get("user") or spec.get("groups"):
-        return []
-    return [field.invalid("spec.user", "", "at least one of user or group must be specified")]
-
-
-def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
-    metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
-    if not any(value is not None for value in metadata.values()):
+def _metadata_errors(obj: Object, local: bool) -> list[FieldError]:
+    allowed = ("managedFields", "namespace") if local else ("managedFields",)
+    if all(value is None or name in allowed for name, value in obj["metadata"].items()):
         return []
     arranged = structs.arrange_fields(OBJECT_META, obj["metadata"])
-    return [field.invalid("metadata", arranged, "must be empty except for namespace" if allowed else "must be empty")]
-
-
-def _raise_invalid(errors: Sequence[FieldError]) -> None:
-    """Raise Invalid, without a kind."""
-    if errors:
-        raise Invalid("", GROUP.name, "", errors)
+    return [field.invalid("metadata", arranged, "must be empty except for namespace" if local else "must be empty")]
 
 
 def _format_attributes(path: Object) -> Any:
@@ -304,8 +277,8 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
 # validates a review; returns the user whose rights an access review asks about
 _CHECKS: dict[Kind, Callable[[Call, Object], User | None]] = {
     SELF_SUBJECT_ACCESS_REVIEWS: _read_subject,
-    SUBJECT_ACCESS_REVIEWS: _subject_access,
-    LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
+    SUBJECT_ACCESS_REVIEWS: _read_subject,
+    LOCAL_SUBJECT_ACCESS_REVIEWS: _read_subject,
     SELF_SUBJECT_RULES_REVIEWS: _require_namespace,
     TOKEN_REVIEWS: _require_token,
     BINDINGS: pods.check_binding,
@@ -326,7 +299,7 @@ def unread_warnings(resource: Object) -> list[str]:
         if len(sound) < len(requirements) or (
             not requirements and not _is_parseable(name, selector.get("rawSelector"))
         ):
-            result.append(f"{_ATTRIBUTES_PATH}.{name} {'partially ' if sound else ''}ignored due to parse error")
+            result.append(f"{_RESOURCE}.{name} {'partially ' if sound else ''}ignored due to parse error")
     return result
 
 

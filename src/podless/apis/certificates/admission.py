@@ -9,14 +9,14 @@ from typing import ClassVar
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
+from podless.admission.refusals import forbid_write
 from podless.apis.certificates.group import GROUP, POD_REQUESTS, SIGNING_REQUESTS, TRUST_BUNDLES
 from podless.auth.authorizer import Attributes, Authorizer
 from podless.auth.user import MASTERS, User
 from podless.kinds.kind import Kind
 from podless.meta import field
-from podless.meta.errors import Forbidden
 
-_GROUP, _PLURAL, _BUNDLES = GROUP.name, SIGNING_REQUESTS.plural, TRUST_BUNDLES.plural
+_GROUP = GROUP.name
 _CLIENT = "kubernetes.io/kube-apiserver-client"
 _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 
@@ -50,7 +50,7 @@ class CertificateSubjectRestriction(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         if attr.obj["spec"]["signerName"] == _CLIENT and MASTERS in _read_organizations(attr.obj["spec"]):
-            raise Forbidden(_PLURAL, _GROUP, attr.name, _MASTERS)
+            raise forbid_write(attr, _MASTERS)
 
 
 class _SignerPermission(Plugin):
@@ -65,10 +65,8 @@ class _SignerPermission(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.old is not None
         signer = attr.old["spec"]["signerName"]
-        if _is_signer(self._authorizer, attr.user, self.verb, signer):
-            return
-        reason = f'user not permitted to {self.verb} requests with signerName "{signer}"'
-        raise Forbidden(_PLURAL, _GROUP, attr.name, reason)
+        if not _is_signer(self._authorizer, attr.user, self.verb, signer):
+            raise forbid_write(attr, f'user not permitted to {self.verb} requests with signerName "{signer}"')
 
 
 class CertificateApproval(_SignerPermission):
@@ -103,8 +101,7 @@ class ClusterTrustBundleAttest(Plugin):
         if not signer or attr.is_unchanged:
             return
         if not _is_signer(self._authorizer, attr.user, "attest", signer):
-            reason = f'user not permitted to attest for signerName "{signer}"'
-            raise Forbidden(_BUNDLES, _GROUP, attr.name, reason)
+            raise forbid_write(attr, f'user not permitted to attest for signerName "{signer}"')
 
 
 class PodCertificateSigning(Plugin):

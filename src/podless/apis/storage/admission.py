@@ -8,10 +8,10 @@ from __future__ import annotations
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.configuration import find_default
 from podless.admission.plugin import Plugin
+from podless.admission.refusals import forbid_write
 from podless.apis.storage.group import STORAGE_CLASSES
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
 
 _CLAIMS = "persistentvolumeclaims"
@@ -72,9 +72,9 @@ class PersistentVolumeClaimResize(Plugin):
         if _read_size(attr.obj) <= _read_size(attr.old):
             return
         if (attr.old.get("status") or {}).get("phase") != "Bound":
-            raise Forbidden(_CLAIMS, "", attr.name, _UNBOUND)
+            raise forbid_write(attr, _UNBOUND)
         if not await self._allows_expansion(attr.obj):
-            raise Forbidden(_CLAIMS, "", attr.name, _FIXED)
+            raise forbid_write(attr, _FIXED)
 
     async def _allows_expansion(self, claim: Object) -> bool:
         annotations = claim["metadata"].get("annotations") or {}
