@@ -37,6 +37,7 @@ _ONE_PROCESS_BYTES = 384 * 1024  # bytes up to which one process is faster than 
 _BATCH_BYTES = 64 * 1024  # bytes that a process gets at a time
 _QUEUED_BATCHES = 3  # maximum number of queued batches for each process
 _DEFINITION = b"CustomResourceDefinition"
+_InvalidDefinition = tuple[str, str, tuple[str, ...]]  # group, kind, and the releases in which it has errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,6 @@ class CheckOptions:
     definitions: Sequence[Object] = ()
     schemas: Sequence[DescribedKind] = ()
     releases: Sequence[str] = (features.DEFAULT,)
-
-
-class _InvalidDefinition(NamedTuple):
-    """The kind of a definition that has errors in some releases."""
-
-    group: str
-    kind: str
-    releases: tuple[str, ...]
 
 
 class _WorkerData(NamedTuple):
@@ -294,7 +287,7 @@ def _check_batch(shared_state: _PreparedState | str, batch: list[Document]) -> _
         }
         result.identities.extend(known_object.identity for known_object in known_objects.values())
         for outcome, names in outcomes:
-            result.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
+            result.unsound.update((group, kind, tuple(names)) for group, kind in outcome.unsound)
         if state.data.options.references and not state.data.for_definitions:
             for known_object in known_objects.values():
                 result.references.extend(

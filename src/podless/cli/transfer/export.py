@@ -38,13 +38,7 @@ class Choice:
 class Export:
     """One export. progress: also shows a line for each object left out."""
 
-    def __init__(
-        self,
-        cluster: RemoteCluster,
-        choice: Choice,
-        sink: ExportSink,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, cluster: RemoteCluster, choice: Choice, sink: ExportSink, progress: Progress) -> None:
         self.done = self.failed = 0
         self._cluster = cluster
         self._choice = choice
