@@ -58,6 +58,14 @@ class BadClause(EvaluationError):
     """A clause is malformed or cannot format its value."""
 
 
+class Misfit(BadClause):
+    """A clause cannot format values of this type."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
 def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
     """Return the pieces of a format: the text before a clause, its letter and precision; the last has no letter.
 
@@ -115,7 +123,8 @@ def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
 class Clauses:
     """The clauses of one version of format(), by letter.
 
-    formatters: functions of a value and a precision. accepted_types: type names. type_errors: texts for other types.
+    formatters: functions of a value and a precision. accepted_types: names of their types; %f and %e also accept the
+    strings "NaN" and "Infinity". type_errors: texts for other types.
     """
 
     formatters: Mapping[str, Callable[[Any, int | None], str]]
@@ -129,13 +138,26 @@ class Clauses:
         for index, (piece, letter, precision) in enumerate(split_format(text, len(args))):
             rendered.append(piece)
             if letter:
-                try:
-                    rendered.append(self.formatters[letter](args[index], precision))
-                except BadClause as error:
-                    raise EvaluationError(f"error during formatting: {error}") from None
+                rendered.append(self.format_value(args[index], letter, precision))
             size += sum(map(len, rendered[-2:]))
             bounds.afford_work(size)
         return "".join(rendered)
+
+    def format_value(self, value: Any, letter: str, precision: int | None) -> str:
+        """Return a value formatted by a clause. Raises EvaluationError."""
+        try:
+            if not self.accepts(name_of(value), letter.lower()):
+                raise Misfit(value)
+            return self.formatters[letter](value, precision)
+        except Misfit as misfit:
+            problem = self.type_errors[letter.lower()].format(name_of(misfit.value))
+        except BadClause as error:
+            problem = str(error)
+        raise EvaluationError(f"error during formatting: {problem}")
+
+    def accepts(self, type_name: str, letter: str) -> bool:
+        """Return whether a clause can format values of a type."""
+        return type_name in self.accepted_types[letter] or (letter in "fe" and type_name == "string")
 
     def find_fault(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """Return the fault of a constant format, None for none: the faulty argument or None, and why."""
@@ -159,9 +181,7 @@ class Clauses:
         while todo:
             node = todo.pop()
             name = _name_type(node.type)
-            # the strings "NaN" and "Infinity" fit; the value shows at evaluation
-            words = letter in "fe" and name == "string"
-            if name not in ("dyn", "error") and name not in self.accepted_types[letter] and not words:
+            if name not in ("dyn", "error") and not self.accepts(name, letter):
                 return node
             if letter == "s" and isinstance(node, ListExpr | MapExpr):
                 todo.extend(reversed(node.list_children()))
@@ -170,11 +190,6 @@ class Clauses:
 
 def _name_type(kind: Type) -> str:
     return kind.name if kind.kind in ("struct", "opaque") else RUNTIME_NAMES.get(kind.kind, kind.kind)
-
-
-def make_clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
-    """Return the error of a value that a clause cannot format."""
-    return BadClause((texts or TYPE_ERRORS)[letter.lower()].format(name_of(value)))
 
 
 def _format_string(value: Any, precision: int | None = None) -> str:
@@ -188,8 +203,6 @@ def _format_string(value: Any, precision: int | None = None) -> str:
             for key, item in bounds.charge_each(value.items())
         )
         return f"{{{join_texts(f'{key}:{item}' for key, item in entries)}}}"
-    if name_of(value) not in ACCEPTED_TYPES["s"]:
-        raise make_clause_error("s", value)
     try:
         return str(to_string(value))
     except EvaluationError as error:
@@ -239,12 +252,12 @@ def _fixed_plain(value: float) -> str:
     return gotext.format_float(value)
 
 
-def _parse_number(value: Any, letter: str) -> float:
-    if value.__class__ is str and value in _SPECIAL_DOUBLES:
-        return float(value.replace("Infinity", "inf"))
-    if value.__class__ is not float:
-        raise make_clause_error(letter, value)
-    return float(value)
+def _parse_number(value: float | str) -> float:
+    if isinstance(value, float):
+        return value
+    if value not in _SPECIAL_DOUBLES:
+        raise Misfit(value)
+    return float(value.replace("Infinity", "inf"))
 
 
 def _format_special(value: float) -> str:
@@ -252,14 +265,14 @@ def _format_special(value: float) -> str:
 
 
 def _format_fixed(value: Any, precision: int | None) -> str:
-    number = _parse_number(value, "f")
+    number = _parse_number(value)
     if not math.isfinite(number):
         return _format_special(number)
     return f"{number:,.{6 if precision is None else precision}f}"
 
 
 def _format_scientific(value: Any, precision: int | None) -> str:
-    number = _parse_number(value, "e")
+    number = _parse_number(value)
     if not math.isfinite(number):
         return _format_special(number)
     # cel-go reads the precision as a width and pads to it
@@ -269,49 +282,26 @@ def _format_scientific(value: Any, precision: int | None) -> str:
     return text.rjust(precision or 0)
 
 
-def _format_decimal(value: Any, precision: int | None) -> str:
-    if value.__class__ not in (int, Uint):
-        raise make_clause_error("d", value)
-    return str(int(value))
+def _format_hex(value: Any, precision: int | None) -> str:
+    if isinstance(value, str | bytes):
+        return (value.encode() if isinstance(value, str) else value).hex()
+    return f"{int(value):x}"
 
 
-def make_integer_formatter(letter: str) -> Callable[[Any, int | None], str]:
-    """Return the function for %b or %o."""
-    classes = (int, Uint, bool) if letter == "b" else (int, Uint)
-
-    def format_integer(value: Any, precision: int | None) -> str:
-        if value.__class__ not in classes:
-            raise make_clause_error(letter, value)
-        return f"{int(value):{letter}}"
-
-    return format_integer
-
-
-def make_hex_formatter(upper: bool) -> Callable[[Any, int | None], str]:
-    """Return the function for %x or %X."""
-
-    def format_hex(value: Any, precision: int | None) -> str:
-        kind = value.__class__
-        if kind is str or kind is bytes:
-            text = (value.encode() if kind is str else value).hex()
-        elif kind is int or kind is Uint:
-            text = f"{int(value):x}"
-        else:
-            raise make_clause_error("x", value)
-        return str(text.upper()) if upper else str(text)
-
-    return format_hex
-
-
+# the clauses for integers, which all versions share
+INTEGER_FORMATTERS: Mapping[str, Callable[[Any, int | None], str]] = {
+    "b": lambda value, precision: f"{int(value):b}",
+    "o": lambda value, precision: f"{int(value):o}",
+    "x": _format_hex,
+    "X": lambda value, precision: _format_hex(value, precision).upper(),
+}
 CLAUSES = Clauses(
     {
         "s": _format_string,
-        "d": _format_decimal,
+        "d": lambda value, precision: str(int(value)),
         "f": _format_fixed,
         "e": _format_scientific,
-        **{letter: make_integer_formatter(letter) for letter in "bo"},
-        "x": make_hex_formatter(False),
-        "X": make_hex_formatter(True),
+        **INTEGER_FORMATTERS,
     },
     ACCEPTED_TYPES,
     TYPE_ERRORS,

@@ -12,13 +12,12 @@ from typing import Any
 from podless.cel import gotimes
 from podless.cel.library.formatting import (
     ACCEPTED_TYPES,
+    INTEGER_FORMATTERS,
     TYPE_ERRORS,
     Clauses,
+    Misfit,
     format_library,
     join_texts,
-    make_clause_error,
-    make_hex_formatter,
-    make_integer_formatter,
 )
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
 from podless.codec import gotext
@@ -35,7 +34,7 @@ def _format_value(value: Any, precision: int | None = None) -> str:
     if show is None:
         if isinstance(value, list):
             return f"[{join_texts(map(_format_value, value))}]"
-        raise make_clause_error("s", value)
+        raise Misfit(value)
     return show(value)
 
 
@@ -73,8 +72,8 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 
 def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
     def format_number(value: Any, precision: int | None) -> str:
-        if value.__class__ not in (int, Uint, float):
-            raise make_clause_error(letter, value, _TYPE_ERRORS)
+        if value.__class__ is str:
+            raise Misfit(value)
         if not math.isfinite(value):
             return _format_special(value)
         return _format_double(value) if value.__class__ is float else str(int(value))
@@ -92,9 +91,7 @@ CLAUSES = Clauses(
         "d": _make_number_formatter("d"),
         "f": _make_number_formatter("f"),
         "e": _make_number_formatter("e"),
-        **{letter: make_integer_formatter(letter) for letter in "bo"},
-        "x": make_hex_formatter(False),
-        "X": make_hex_formatter(True),
+        **INTEGER_FORMATTERS,
     },
     ACCEPTED_TYPES | dict.fromkeys(_TYPE_ERRORS, frozenset(("int", "uint", "double"))),
     TYPE_ERRORS | _TYPE_ERRORS,
