@@ -45,7 +45,7 @@ class CheckOptions:
     """How to check. references: report references to objects that are not in the set. processes: 0 for one per core.
 
     definitions: additional v1 CustomResourceDefinitions, for example of a running API. schemas: kinds from OpenAPI
-    documents (check.openapi). releases: names of the releases to check against, oldest first.
+    documents (check.catalog). releases: names of the releases to check against, oldest first.
     """
 
     rules: Strictness = field(default_factory=Strictness)

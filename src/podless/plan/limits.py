@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from podless.plan.baseline import Baseline
 from podless.plan.prune import FindResource
 from podless.plan.reader import APIReader, ReadFailed, format_selector, name_collection
-from podless.plan.requests import ActingUser, find_builtin
+from podless.plan.requests import BUILT_IN, ActingUser, find_builtin
 from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
@@ -129,11 +129,9 @@ async def _find_counted(names: set[str], find: FindResource) -> list[APIResource
 
 
 async def _find_plural(plural: str, group: str, find: FindResource) -> APIResource | None:
-    from podless.apis.catalog import ALL
-
-    for kind in ALL:
+    for (api_version, name), kind in BUILT_IN.items():
         if (kind.group, kind.plural) == (group, plural):
-            return await find(kind.api_version(kind.versions[0].name), kind.kind)
+            return await find(api_version, name)
     return None
 
 
