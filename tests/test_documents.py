@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from podless.apis import features
 from podless.cache import events, watchcache
 from podless.cel import patterns
 from podless.cli import backup
@@ -39,6 +40,7 @@ DOCS = ROOT / "docs"
 
 LIMITS = Limits()
 AUDIT = Audit(Path("-"))
+OLDEST, RECORDED, LATEST = (float(f"1.{minor}") for minor in (features.OLDEST, features.RECORDED, features.LATEST))
 OLDEST_TLS = float(tls.OLDEST.name.removeprefix("TLSv").replace("_", "."))
 
 Figures = Mapping[str, tuple[float, ...]]
@@ -136,6 +138,17 @@ FIGURES: Mapping[str, Figures] = {
         "Work on long objects, from # KiB on": (offloop.LONG_BYTES,),
         "take turns by user, # MiB at once": (fairqueue._MAX,),
         "every step that holds the loop for # ms": (watchdog.LONG_STEP,),
+    },
+    "how-to/check.md": {"from # to #, separated by commas, and ranges (default: #)": (OLDEST, LATEST, RECORDED)},
+    "how-to/plan.md": {
+        "plans for Kubernetes # to #": (OLDEST, LATEST),
+        "Answers of # were compared with a real server most thoroughly, those of # not yet": (RECORDED, LATEST),
+    },
+    "how-to/releases.md": {"from # to # (default: #)": (OLDEST, LATEST, RECORDED)},
+    "how-to/testing.md": {"that podless knows (# to #)": (OLDEST, LATEST)},
+    "reference/compatibility.md": {
+        "was compared with, now # to #": (OLDEST, RECORDED),
+        "now #, is a preview": (LATEST,),
     },
 }
 WHOLE = ("explanation/security.md", "how-to/operations.md")

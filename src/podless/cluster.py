@@ -146,7 +146,7 @@ class Cluster:
             self.admission,
             authenticator,
             off_loop=self._off_loop,
-            release=facts_of(settings.release),
+            facts=facts_of(settings.release),
         )
         self.health.add_check("etcd", lambda: store.read_range(health.ABSENT_KEY))
         self.health.add_check("etcd-readiness", store.check_health, READY)  # a restart does not free space

@@ -10,7 +10,7 @@ from podless.apis import features
 from podless.apis.features import CHANGES, GATES, LATEST, NAMES, OLDEST, ROWS, choose_release, make_wording, parse_gates
 from podless.runtime.option import StartError
 from podless.runtime.release import covers
-from podless.structs.structfiles import load_struct
+from podless.structs.structfiles import FOLDER, load_struct
 
 
 def test_the_newest_recorded_release_has_everything_that_is_on_by_default() -> None:
@@ -51,6 +51,17 @@ def test_only_a_release_that_is_not_recorded_reads_the_fields_that_come_with_it(
     newest = {field.name for field in load_struct("core/v1", "VolumeMount").fields}
     assert names("1.37") - names("1.36") == {"bindMountOptions"}
     assert names("1.36") == newest
+
+
+def test_fields_of_a_release_say_ahead_and_before_until_it_is_recorded() -> None:
+    options = re.compile(r"\b(since|until|ahead|before)=1\.(\d+)")
+    wrong = [
+        f"{file.parent.name}/{file.name}: {name}=1.{minor}"
+        for file in FOLDER.glob("*/*.fields")
+        for name, minor in options.findall(file.read_text())
+        if (name in ("ahead", "before")) is (int(minor) <= features.RECORDED)
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize("span", ["1.36-1.31", ",", "1.31--1.33", "1.33, 1.34"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.runtime.release import CURRENT, NEWEST, Release, ReleaseRecorder, covers, describe_span, has
+from podless.runtime.release import ALL_ON, CURRENT, Release, ReleaseRecorder, covers, describe_span, has
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_no_release_is_refused(span: str) -> None:
 
 
 def test_without_a_server_all_is_on() -> None:
-    assert CURRENT.get() is NEWEST
+    assert CURRENT.get() is ALL_ON
     assert has("Anything")
 
 

@@ -74,7 +74,8 @@ class FeatureGate(NamedTuple):
 class Rewording(NamedTuple):
     """A text of field errors that differs between releases. Only details of errors change, never a user's text.
 
-    releases: those that have another text. field: a pattern for the end of the path. pattern: matches the newest text.
+    releases: those that have another text. field: a pattern for the end of the path. pattern: matches the
+    text of the newest recorded release.
     replacement: the text of these releases; {last} is the group `last` of `field`.
     """
 
@@ -130,17 +131,19 @@ GATES: Final[Mapping[str, FeatureGate]] = {  # sorted by name
 CHANGES: Final[Mapping[str, str]] = {
     name: span for name, span, *_ in read_rows(Path(__file__).with_name("changes.txt"))
 }
-# RECORDED is the newest release with recorded answers; later ones follow from their published documents
-OLDEST, RECORDED, LATEST = 30, 36, 37
-NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
+# the releases, oldest first: minor and patch release of the recorded server, or of the published documents
+PATCHES: Final[Mapping[int, int]] = {30: 14, 31: 14, 32: 13, 33: 13, 34: 9, 35: 6, 36: 2, 37: 2}
+RECORDED: Final = 36  # the newest release with recorded answers; later ones follow from their published documents
+OLDEST, LATEST = min(PATCHES), max(PATCHES)
+NAMES: Final = tuple(f"1.{minor}" for minor in PATCHES)
 DEFAULT: Final = f"1.{RECORDED}"
-UNRECORDED: Final = f"{NAMES[-1]} is a preview that was not compared with a real server"  # for help texts
+UNRECORDED: Final = f"A release after {DEFAULT} is a preview that was not compared with a real server"  # for help texts
 ROWS: Final = tuple(
     Rewording(releases, field.strip("-"), pattern.strip("-"), *replacement)
     for releases, field, pattern, *replacement in read_rows(Path(__file__).with_name("wording.txt"))
 )
 _CUSTOM = "k8s.io/apiextensions-apiserver/pkg/apiserver"
-# lines of Go that construct schemes, named in errors about unregistered kinds: releases, newest, other
+# lines of Go that construct schemes, named in errors about unregistered kinds: releases, the recorded one, another
 SOURCES: Final = (
     ("1.30", "", "pkg/runtime/scheme.go:100"),
     ("1.31-1.32", f"{_CUSTOM}/apiserver.go:55", f"{_CUSTOM}/apiserver.go:53"),
@@ -216,7 +219,7 @@ def parse_gates(text: str) -> dict[str, bool]:
 
 
 def make_wording(minor: int) -> Callable[[str, str], str] | None:
-    """Return a function from a field and the newest release's text to this release's; None for no change."""
+    """Return a function from a field and the recorded release's text to this release's; None for no change."""
     rows = [
         (re.compile(f"(?:^|.*[.\\]])?(?:{field})$" if field else ""), re.compile(pattern or "$"), replacement)
         for releases, field, pattern, replacement in ROWS
@@ -236,6 +239,6 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
 
 
 def _make_sources(minor: int) -> Callable[[str], str]:
-    """Return a function from the newest release's line of Go that constructs a scheme to this release's."""
-    rows = {newest: replacement for releases, newest, replacement in SOURCES if covers(releases, minor)}
+    """Return a function from the recorded release's line of Go that constructs a scheme to this release's."""
+    rows = {recorded: replacement for releases, recorded, replacement in SOURCES if covers(releases, minor)}
     return lambda source: rows.get(source) or rows.get("", source)

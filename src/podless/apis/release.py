@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from podless.apis.features import PATCHES, RECORDED
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
@@ -63,23 +64,21 @@ def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
     return groups
 
 
-RELEASE = Facts(
-    minor=36,
-    patch=2,
+RECORDED_FACTS = Facts(
+    minor=RECORDED,
+    patch=PATCHES[RECORDED],
     schemes=dict(_TABLES["schemes"]),
-    groups=_groups_in(36),
+    groups=_groups_in(RECORDED),
     more_groups={group: tuple(versions.split()) for group, versions in _TABLES["more"]},
     parameters=dict(_TABLES["parameters"]),
     bodies=dict(_TABLES["bodies"]),
 )
 
-# the recorded patch release by minor release, or that of the documents read
-_PATCHES: Mapping[int, int] = {30: 14, 31: 14, 32: 13, 33: 13, 34: 9, 35: 6, 37: 2}
-
 
 @bounded_cache(16)
 def facts_of(release: Release) -> Facts:
-    """Return the facts about a release: those of the newest one, with the known differences."""
-    if release.minor not in _PATCHES:
-        return RELEASE
-    return replace(RELEASE, minor=release.minor, patch=_PATCHES[release.minor], groups=_groups_in(release.minor))
+    """Return the facts about a release: those of the newest recorded one, with the known differences."""
+    minor = release.minor
+    if not release.name or minor == RECORDED:
+        return RECORDED_FACTS
+    return replace(RECORDED_FACTS, minor=minor, patch=PATCHES[minor], groups=_groups_in(minor))

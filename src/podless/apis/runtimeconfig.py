@@ -12,7 +12,7 @@ from podless.apis.catalog import ALL, GROUPS, OPTIONAL
 from podless.kinds.kind import Kind, serve_versions
 from podless.kinds.late import adapt_kind
 from podless.runtime.option import StartError
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 
 # group/version/resource of APIs that are off by default
 _OFF_BY_DEFAULT = frozenset(
@@ -95,7 +95,7 @@ def serve_kinds(
     chosen: Mapping[str, bool],
     disabled: Iterable[str] = (),
     profile: str = "full",
-    release: Release = NEWEST,
+    release: Release = ALL_ON,
 ) -> Iterator[Kind]:
     """Yield the kinds with their served versions, without kinds that have none.
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.kinds.scheme import GoScheme
 
 _OPTIONS = "CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent"
-_SCHEMES = {name: GoScheme(source) for name, source in RELEASE.schemes.items()}
+_SCHEMES = {name: GoScheme(source) for name, source in RECORDED_FACTS.schemes.items()}
 
 
 def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mapping[str, str]) -> None:
@@ -37,4 +37,4 @@ def make_review_scheme(group: str) -> GoScheme:
     kinds_read = {
         version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")
     }
-    return GoScheme(RELEASE.schemes["webhooks"], kinds_read)
+    return GoScheme(RECORDED_FACTS.schemes["webhooks"], kinds_read)

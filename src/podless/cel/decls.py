@@ -14,7 +14,7 @@ from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
 from podless.cel.types import Type, is_generic
 from podless.runtime.dataclass import dataclass
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 
 _SIGNATURE = re.compile(r"(?:<(?P<target>.+?)>\.)?(?P<name>.+?)\((?P<args>.*)\) -> (?P<result>.+)")
 _COMMA = re.compile(r", (?![^(]*\))")  # none inside brackets
@@ -138,7 +138,7 @@ class Declarations:
     without fields, such as null. release: leave out functions that new expressions cannot use in it.
     """
 
-    def __init__(self, libraries: Iterable[Library], *, kubernetes: bool = False, release: Release = NEWEST) -> None:
+    def __init__(self, libraries: Iterable[Library], *, kubernetes: bool = False, release: Release = ALL_ON) -> None:
         self.libraries = tuple(library for library in libraries if release.has_feature(library.feature))
         self.kubernetes = kubernetes
         self.functions: dict[str, tuple[Overload, ...]] = {}

@@ -19,7 +19,7 @@ from podless.meta import gvk
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import read_path
 from podless.runtime.jsonobject import Object, Schema
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _GVK = "x-kubernetes-group-version-kind"
@@ -41,7 +41,7 @@ class Catalog:
     """
 
     def __init__(
-        self, described: Iterable[Kind] = (), definitions: Iterable[Object] = (), release: Release = NEWEST
+        self, described: Iterable[Kind] = (), definitions: Iterable[Object] = (), release: Release = ALL_ON
     ) -> None:
         from podless.apis.catalog import ALL
         from podless.apis.runtimeconfig import serve_kinds

@@ -26,7 +26,7 @@ from podless.meta.field import At, Path, format_path, parse_path
 from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import NEWEST, Release, ReleaseRecorder
+from podless.runtime.release import ALL_ON, Release, ReleaseRecorder
 from podless.schema import formats
 from podless.structs.gated import find_dates
 from podless.structs.structs import Struct
@@ -92,7 +92,7 @@ class Outcome:
     # the kinds that were looked up; for an unknown one whether its definition is invalid
     looked: dict[tuple[str, str, str], tuple[Kind, Version] | bool] = field(default_factory=dict)
     # other properties of the release on which the result depends
-    notes: ReleaseRecorder = field(default_factory=lambda: ReleaseRecorder(NEWEST))
+    notes: ReleaseRecorder = field(default_factory=lambda: ReleaseRecorder(ALL_ON))
     # objects of built-in kinds with their structs, whose fields are not in the notes yet
     texts: list[tuple[Struct, bytes]] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ class DocumentChecker:
         catalog: Catalog,
         rules: Strictness,
         old: Mapping[ObjectIdentity, bytes] | None = None,
-        release: Release = NEWEST,
+        release: Release = ALL_ON,
     ) -> None:
         self.catalog = catalog
         self.release = release

@@ -16,7 +16,7 @@ from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 
 _MAX_ITEMS = 5  # maximum items of a loop to show
 _MAX_VALUE_TEXT = 200  # maximum characters of a value to show
@@ -52,7 +52,7 @@ def evaluate_rule(
     schema: Object | None = None,
     *,
     complete: bool = True,
-    new: Release = NEWEST,
+    new: Release = ALL_ON,
 ) -> Evaluation:
     """Evaluate a rule with an object as self, and the old object as oldSelf.
 

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from podless.apis.release import RELEASE, Facts
+from podless.apis.release import RECORDED_FACTS, Facts
 from podless.auth.accounts import ALGORITHM, ServiceAccountTokens
 from podless.codec import serializer
 from podless.codec.gotext import quote
@@ -42,21 +42,21 @@ _SHORT_DOCUMENT = 1 << 14  # bytes of JSON; longer documents become YAML in slic
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
-def version_info(release: Facts = RELEASE) -> dict[str, str]:
+def version_info(facts: Facts = RECORDED_FACTS) -> dict[str, str]:
     """Return the answer of /version. Clients adapt to the release that it names."""
     import platform  # imported late: it takes 0.1 MB
 
     emulated = {
         "emulationMajor": "1",
-        "emulationMinor": f"{release.minor}",
+        "emulationMinor": f"{facts.minor}",
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": f"{release.compatible}",
+        "minCompatibilityMinor": f"{facts.compatible}",
     }
     return {
         "major": "1",
-        "minor": f"{release.minor}",
+        "minor": f"{facts.minor}",
         **(emulated if has("EmulationInVersion") else {}),
-        "gitVersion": f"{release.version}+podless.{__version__}",
+        "gitVersion": f"{facts.version}+podless.{__version__}",
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -75,7 +75,7 @@ class NonResourcePaths:
         self._registry = api.registry
         self._off_loop = api.off_loop
         self._accounts = api.authenticator.accounts
-        self._release = api.release
+        self._facts = api.facts
         self._address = address
         self._metrics = metrics
         self._health = checks
@@ -146,7 +146,7 @@ class NonResourcePaths:
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.check_route_body(request.headers.get("content-type", ""), (negotiate.JSON,))
         negotiate.check_route_accept(request.headers.get("accept", ""), (negotiate.JSON,))
-        return Response(200, [serializer.encode_pretty(version_info(self._release))], JSON)
+        return Response(200, [serializer.encode_pretty(version_info(self._facts))], JSON)
 
     def _list_paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]

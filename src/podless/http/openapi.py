@@ -27,7 +27,7 @@ class OpenAPIPaths:
 
     def __init__(self, api: API) -> None:
         self._registry = api.registry
-        self._release = api.release.name
+        self._release = api.facts.name
         self._off_loop = api.off_loop
         self._pace = api.pace
         self._making = asyncio.Lock()

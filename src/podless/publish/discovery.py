@@ -21,7 +21,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
 from podless.runtime.meter import charge
-from podless.runtime.release import CURRENT, NEWEST, covers, has
+from podless.runtime.release import ALL_ON, CURRENT, covers, has
 from podless.structs import protobuf
 from podless.structs.gotypes import STRINGS, GoType, ListOf
 from podless.structs.structfiles import load_struct
@@ -153,7 +153,7 @@ def hash_storage_version(kind: Kind) -> str:
     """Return the hash of the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
     stored = kind.home or kind
     release = CURRENT.get()
-    minor = RECORDED if release is NEWEST else release.minor
+    minor = RECORDED if release is ALL_ON else release.minor
     version = stored.hash_version if covers(stored.hash_in, minor) else ""
     text = f"{stored.group}/{version or stored.storage_version}/{stored.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()

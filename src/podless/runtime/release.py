@@ -1,8 +1,8 @@
 """The Kubernetes release of a server: code asks whether a feature is on, never which release it is.
 
-Each difference between releases has a name: a feature gate has Kubernetes' own, another change has one of ours (the
-tables are in apis/release.py). A server sets its release before anything runs for it, and its work inherits the
-context. Outside a server, it is the newest release.
+Each difference between releases has a name: a feature gate has Kubernetes' own (apis/gates.txt), another change has one
+of ours (apis/changes.txt). A server sets its release before anything runs for it, and its work inherits the context.
+Outside a server everything is on, and error texts are those of the newest recorded release.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Release:
     name: str = ""  # such as 1.36, "" outside a server
     minor: int = _NEWEST_MINOR  # 36 in this example
     without: frozenset[str] = frozenset()  # the gates and changes that are off
-    # returns the text of a field error, by its field and the newest release's text; None for the same
+    # returns the text of a field error, by its field and the newest recorded release's text; None for the same
     wording: Callable[[str, str], str] | None = None
-    # returns the line of Go that constructs a scheme, by that of the newest release
+    # returns the line of Go that constructs a scheme, by that of the newest recorded release
     sources: Callable[[str], str] = str
 
     def has_feature(self, name: str) -> bool:
@@ -40,18 +40,18 @@ class Release:
     def has_reached(self, name: str) -> bool:
         """Return whether this release is newer than the recorded ones and not older than the named one; true for "".
 
-        Outside a server the release is the newest recorded one, so only "" is true.
+        Outside a server only "" is true.
         """
         return not name or (bool(self.name) and covers(f"{name}-", self.minor))
 
     def word_error(self, field: str, text: str) -> str:
-        """Return the text of a field error, given the text of the newest release."""
+        """Return the text of a field error, given the text of the newest recorded release."""
         return self.wording(field, text) if self.wording is not None else text
 
 
 # "": allowed by all releases
-NEWEST: Final = Release()
-CURRENT: ContextVar[Release] = ContextVar("release", default=NEWEST)
+ALL_ON: Final = Release()
+CURRENT: ContextVar[Release] = ContextVar("release", default=ALL_ON)
 
 
 def has(name: str) -> bool:
@@ -60,9 +60,9 @@ def has(name: str) -> bool:
 
 
 def served_release() -> Release:
-    """Return the release by which shared caches keep results: the served one, or NEWEST if nothing is off in it."""
+    """Return the release by which shared caches keep results: the served one, or ALL_ON if nothing is off in it."""
     current = CURRENT.get()
-    return current if current.without else NEWEST
+    return current if current.without else ALL_ON
 
 
 def covers(span: str, minor: int) -> bool:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.datafiles import read_part
 from podless.runtime.lazy import compile_late
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 from podless.structs import gotypes
 from podless.structs.gotypes import Canonical, GoType, ListOf, MapOf, Raw, String, Union
 from podless.structs.structs import TYPE_META, Field, Struct
@@ -81,7 +81,7 @@ class _Block(NamedTuple):
     options: str
 
 
-def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
+def load_struct(home: str, name: str, release: Release = ALL_ON) -> Struct:
     """Return the struct of a group-version such as core/v1. Raises FieldsError if there is none."""
     return load_file(home, release).get_struct(name)
 
@@ -101,7 +101,7 @@ def folder_of(group: str) -> str:
     return group.partition(".")[0] or "core"
 
 
-def load_file(home: str, release: Release = NEWEST) -> StructFile:
+def load_file(home: str, release: Release = ALL_ON) -> StructFile:
     """Return the file of a group-version, such as core/v1, with structs of one release. It is split into blocks."""
     cached = _files.get((home, release))
     return cached if cached is not None else _files.setdefault((home, release), StructFile(home, release=release))
@@ -152,7 +152,7 @@ def _make_span(since: str, until: str) -> str:
 class StructFile:
     """The file of a group-version, split into blocks. home: the group-version, such as core/v1."""
 
-    def __init__(self, home: str, folder: Path = FOLDER, release: Release = NEWEST) -> None:
+    def __init__(self, home: str, folder: Path = FOLDER, release: Release = ALL_ON) -> None:
         self.home = home
         self._release = release
         self._folder, _, self._version = home.partition("/")

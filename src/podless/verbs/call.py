@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import NamedTuple
 
 from podless.admission import AdmissionChain
-from podless.apis.release import RELEASE, Facts
+from podless.apis.release import RECORDED_FACTS, Facts
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import StaticTokens
@@ -121,4 +121,4 @@ class API(State):
     off_loop: OffLoop = field(default_factory=OffLoop)  # runs long work off the loop
     # kinds that are being compiled for work off the loop
     readying: dict[Kind, Future[None]] = field(default_factory=dict)
-    release: Facts = RELEASE  # the served Kubernetes release
+    facts: Facts = RECORDED_FACTS  # about the served Kubernetes release

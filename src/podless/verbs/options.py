@@ -6,7 +6,7 @@ import re
 from dataclasses import field as field_
 from typing import Any
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.codec import gotext, sentfloats, serializer
 from podless.codec.gotext import Named
 from podless.kinds.scheme import (
@@ -309,7 +309,7 @@ def _read_delete_body(call: Call) -> dict[str, Any]:
     if kind != "DeleteOptions":
         version = version or f"{_GROUP}/v1"
         if kind not in _ANY_VERSION and kind not in _OTHER_KINDS.get(version, ()):
-            raise _undecoded_error(explain_unregistered(kind, version, RELEASE.schemes["options"]))
+            raise _undecoded_error(explain_unregistered(kind, version, RECORDED_FACTS.schemes["options"]))
         raise _undecoded_error(explain_inconvertible(f"v1.{kind}", "v1.DeleteOptions"))
     try:
         struct = structs.decode_struct(DELETE_OPTIONS, raw)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from podless.apis.autoscaling.group import SCALES
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.apis.shared import checks
 from podless.codec import gotext
 from podless.fields import managers, scaling
@@ -100,7 +100,7 @@ def _read_selector(obj: Object, paths: Scale) -> str:
 
 
 def _unreadable_error() -> BadRequest:
-    source = CURRENT.get().sources(RELEASE.schemes["scale"])
+    source = CURRENT.get().sources(RECORDED_FACTS.schemes["scale"])
     return BadRequest(f'no kind is registered for the type v1.Scale in scheme "{source}"')
 
 
@@ -323,7 +323,7 @@ def _decode_scale(raw: Any, findings: list[str]) -> Object:
     type_meta = read_type_meta(raw)
     api_version, kind = type_meta.api_version or "autoscaling/v1", type_meta.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
-        raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes["scale"]))
+        raise ValueError(explain_unregistered(kind, api_version, RECORDED_FACTS.schemes["scale"]))
     unknown: list[str] = []
     scale = structs.decode_struct(SCALE, raw or {}, unknown)
     findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import pages, schema
@@ -113,11 +113,11 @@ def test_a_kind_that_is_registered_in_each_group_names_more_of_them_than_in_vers
 
 
 def test_shared_parameters_have_a_name_and_a_hash() -> None:
-    for key, name in RELEASE.parameters.items():
+    for key, name in RECORDED_FACTS.parameters.items():
         noun, code = name[:-9], name[-8:]
         assert (noun, name[-9]) == (key.split()[0], "-")
         assert len(base64.urlsafe_b64decode(code)) == 6
-    assert len(set(RELEASE.parameters.values())) == len(RELEASE.parameters)
+    assert len(set(RECORDED_FACTS.parameters.values())) == len(RECORDED_FACTS.parameters)
 
 
 def fnv(data: bytes) -> bytes:
@@ -129,7 +129,7 @@ def fnv(data: bytes) -> bytes:
 
 def test_shared_bodies_are_named_by_their_hash() -> None:
     shared = swagger([])["parameters"]
-    for name in RELEASE.bodies.values():
+    for name in RECORDED_FACTS.bodies.values():
         encoded = json.dumps(shared[name], separators=(",", ":")).encode()
         assert name == f"body-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.kinds.kind import Kind
 from podless.publish.openapi import gnostic, v2
 from podless.publish.openapi.gnostic import write_block
@@ -17,7 +17,7 @@ def swagger(kinds: Iterable[Kind]) -> v2.Document:
         {name: value for one in found for name, value in one[area].items()} for area in ("paths", "definitions")
     )
     areas = {"paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
-    return {**v2.make_swagger_head(RELEASE.name), **areas, **v2.make_swagger_tail()}
+    return {**v2.make_swagger_head(RECORDED_FACTS.name), **areas, **v2.make_swagger_tail()}
 
 
 def encode_swagger(document: v2.Document) -> bytes:

@@ -119,6 +119,9 @@ class Group:
         status_ahead: as in Version. deprecated: the warning to users of a version. deprecated_in: the releases that
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
+
+        A status, and a field with `ahead`, of a release that is not recorded are there only in a server of that
+        release; a kind and a field with `since` are there outside a server, too.
         """
         plural, deprecations = plural or guess_plural(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases

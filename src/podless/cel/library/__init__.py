@@ -28,7 +28,7 @@ from podless.cel.library import (
     urls,
 )
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import ALL_ON, Release
 
 _RULES = (
     *(operators, standard, time, optionals, strings, formatting, regex, lists),
@@ -48,7 +48,7 @@ def _list_features() -> frozenset[str]:
 def reduce_release(release: Release) -> Release:
     """Return a release reduced to what new expressions depend on, so that releases with the same CEL are equal."""
     without = frozenset(name for name in _list_features() if not release.has_feature(name))
-    return Release(without=without) if without else NEWEST
+    return Release(without=without) if without else ALL_ON
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +57,7 @@ def oldest_release() -> Release:
     return Release(without=_list_features())
 
 
-def kubernetes_libraries(release: Release = NEWEST, *, patches: bool = False) -> Declarations:
+def kubernetes_libraries(release: Release = ALL_ON, *, patches: bool = False) -> Declarations:
     """Return the declarations for rules of definitions and for policies.
 
     release: limits new expressions; stored ones may use everything. patches: for mutating policies.

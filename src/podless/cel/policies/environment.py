@@ -20,7 +20,7 @@ from podless.cel.types import DYN, FieldTypes, Type
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
 from podless.runtime.meter import make_shared
-from podless.runtime.release import NEWEST, Release, has
+from podless.runtime.release import ALL_ON, Release, has
 
 STRING = (types.STRING,)
 BOOL = (types.BOOL,)
@@ -85,7 +85,7 @@ class Environment:
     that the compiled expressions use.
     """
 
-    def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
+    def __init__(self, *, params: bool = False, composed: bool = False, new: Release = ALL_ON) -> None:
         self._new = library.reduce_release(new)
         self._params = params
         self._composed = composed

@@ -11,7 +11,7 @@ from podless.cel.program import Program
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
 from podless.runtime.dataclass import dataclass
-from podless.runtime.release import NEWEST, Release, has
+from podless.runtime.release import ALL_ON, Release, has
 
 RULES = "x-kubernetes-validations"
 RuleSpec = dict[str, Any]
@@ -100,7 +100,7 @@ class ValidationRule:
         return self.text if self.spec.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(spec: RuleSpec, declared: Declared, new: Release = NEWEST) -> ValidationRule:
+def compile_rule(spec: RuleSpec, declared: Declared, new: Release = ALL_ON) -> ValidationRule:
     """Compile a rule for values of a declaration. new: the release of a new rule; stored ones may use everything."""
     source = spec.get("rule") or ""
     if not source.strip():

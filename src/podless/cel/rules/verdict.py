@@ -20,7 +20,7 @@ from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each, each_part
-from podless.runtime.release import NEWEST, Release, has
+from podless.runtime.release import ALL_ON, Release, has
 
 # features of the served release that change estimates, also for stored rules
 _COST_FEATURES = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
@@ -122,7 +122,7 @@ def _reduce_node(node: Schema, names: set[str]) -> Schema:
 
 
 def judge_node(
-    node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()
+    node: Schema, *, resource: bool, new: Release = ALL_ON, stored: frozenset[str] = frozenset()
 ) -> NodeVerdict:
     """Return the verdict on a node of a valid schema. resource: it is the root or an embedded resource.
 
@@ -154,7 +154,7 @@ def _compute_verdict(key: _VerdictKey) -> NodeVerdict:
         return NodeVerdict(False, 0, ())
     new, stored = key.new, key.stored
     rules = tuple(
-        _judge_rule(compile_rule(spec, declared, NEWEST if spec.get("rule") in stored else new))
+        _judge_rule(compile_rule(spec, declared, ALL_ON if spec.get("rule") in stored else new))
         for spec in node.get(RULES) or ()
     )
     verdict = NodeVerdict(True, declared.root.min_bytes, rules)

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RECORDED_FACTS
 from podless.codec import serializer
 from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
@@ -158,7 +158,7 @@ class DocumentLibrary:
     def __init__(
         self,
         kinds: Callable[[], Iterable[Kind]],
-        release: str = RELEASE.name,
+        release: str = RECORDED_FACTS.name,
         now: Callable[[], datetime] = clock.utc_now,
         generation: Callable[[], object] = object,
     ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podless.apis.release import RELEASE, facts_of
+from podless.apis.release import RECORDED_FACTS, facts_of
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
@@ -64,7 +64,7 @@ def _make_parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _make_parameter(key) for key in PARAMETERS}
-_NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
+_NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RECORDED_FACTS.parameters.items()}
 
 
 def make_swagger_parts(*kinds: Kind) -> Document:
@@ -124,8 +124,8 @@ def make_swagger_head(release: str) -> Document:
 
 def make_swagger_tail() -> Document:
     """Return the part of the document behind the definitions."""
-    parameters = {name: _make_parameter(key) for key, name in RELEASE.parameters.items()}
-    parameters |= {name: _body_parameter(META + noun) for noun, name in RELEASE.bodies.items()}
+    parameters = {name: _make_parameter(key) for key, name in RECORDED_FACTS.parameters.items()}
+    parameters |= {name: _body_parameter(META + noun) for noun, name in RECORDED_FACTS.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
@@ -153,7 +153,7 @@ def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]
 def _describe_operation(operation: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     params = _describe_parameters([key for key in operation.queries if key not in shared], kind)
     if operation.body:
-        shared_body = RELEASE.bodies.get(operation.body.removeprefix(META))
+        shared_body = RECORDED_FACTS.bodies.get(operation.body.removeprefix(META))
         params.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body_parameter(operation.body))
     answer = {"$ref": DEFINITIONS + operation.answer} if operation.answer else {"type": "string"}
     responses: dict[str, Any] = {

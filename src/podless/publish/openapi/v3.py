@@ -11,7 +11,7 @@ from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
-from podless.apis.release import RELEASE, facts_of
+from podless.apis.release import RECORDED_FACTS, facts_of
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
@@ -54,7 +54,7 @@ def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[s
 
 
 def make_group_version_document(
-    group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name
+    group: str, version: str, kinds: Sequence[Kind], release: str = RECORDED_FACTS.name
 ) -> Document:
     """Return the document of a group-version, with the kinds that are served in it.
 
@@ -73,7 +73,7 @@ def make_group_version_document(
     return _builtin_document(release, paths, all_components, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def make_page_document(operation: PathOperation, release: str = RELEASE.name) -> Document:
+def make_page_document(operation: PathOperation, release: str = RECORDED_FACTS.name) -> Document:
     """Return the document of one of the pages."""
     return _builtin_document(release, describe_page(operation), builtin.make_server_components())
 
