@@ -11,7 +11,6 @@ from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
 _STRATEGY = load_struct("apps/v1", "DeploymentStrategy")
-_SHARE = "25%"
 _TYPES = ("Recreate", "RollingUpdate")
 
 
@@ -33,7 +32,7 @@ class DeploymentStrategy(workloads.ReplicasStrategy):
             rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
             for name in ("maxUnavailable", "maxSurge"):
                 if rolling.get(name) is None:
-                    rolling[name] = _SHARE
+                    rolling[name] = "25%"
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)

@@ -50,13 +50,13 @@ _BOUNDS = (
 def find_schedule_fault(text: str) -> str:
     """Return why a text is not a cron schedule, or ""."""
     try:
-        _reject_invalid(text)
+        _validate_schedule(text)
     except ScheduleError as error:
         return str(error)
     return ""
 
 
-def _reject_invalid(text: str) -> None:
+def _validate_schedule(text: str) -> None:
     if not text:
         raise ScheduleError("empty spec string")
     if text.startswith(_ZONES):
@@ -66,7 +66,7 @@ def _reject_invalid(text: str) -> None:
             raise ScheduleError(f"provided bad location {name}: {reason}")
         text = remainder.strip()
     if text.startswith("@"):
-        _check_descriptor(text)
+        _validate_descriptor(text)
         return
     fields = [segment for segment in each(_SPACE.split(text)) if segment]
     if len(fields) != _FIELDS:
@@ -74,10 +74,10 @@ def _reject_invalid(text: str) -> None:
     for text_of_field, bounds in zip(fields, _BOUNDS, strict=True):
         for expression in each(text_of_field.split(",")):
             if expression:
-                _check_range(expression, bounds)
+                _validate_range(expression, bounds)
 
 
-def _check_descriptor(text: str) -> None:
+def _validate_descriptor(text: str) -> None:
     if text in _DESCRIPTORS:
         return
     if not text.startswith(_INTERVAL_PREFIX):
@@ -88,7 +88,7 @@ def _check_descriptor(text: str) -> None:
         raise ScheduleError(f"failed to parse duration {text}: {error}") from None
 
 
-def _check_range(text: str, bounds: _Bounds) -> None:
+def _validate_range(text: str, bounds: _Bounds) -> None:
     """Validate a range: *, 1 or 1-3, with an optional step."""
     range_and_step = text.split("/")
     limits = range_and_step[0].split("-")
@@ -100,12 +100,11 @@ def _check_range(text: str, bounds: _Bounds) -> None:
             raise ScheduleError(f"too many hyphens: {text}")
         if len(limits) == 2:
             end = _parse_number(limits[1], bounds)
-    step = 1
     if len(range_and_step) > 2:
         raise ScheduleError(f"too many slashes: {text}")
-    if len(range_and_step) == 2:
-        step = _parse_number(range_and_step[1], None)
-        end = bounds.maximum if len(limits) == 1 else end
+    step = _parse_number(range_and_step[1], None) if len(range_and_step) == 2 else 1
+    if len(range_and_step) == 2 and len(limits) == 1:
+        end = bounds.maximum
     if start < bounds.minimum:
         raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.minimum}): {text}")
     if end > bounds.maximum:

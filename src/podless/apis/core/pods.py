@@ -15,9 +15,10 @@ from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
 from podless.apis.shared.typed import CLIENT_METADATA, TypedStrategy, keep_parts, put_part
+from podless.apis.shared.workloads import list_name_warnings
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
-from podless.meta import addresses, names
+from podless.meta import addresses
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -30,10 +31,6 @@ _FIELDS = (
     "spec.host", "status.podIPs",
 )  # fmt: skip
 _ENDED = ("Failed", "Succeeded")
-_HOSTNAME = (
-    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
-    "a DNS label is recommended: "
-)
 _GATED = {
     "type": "PodScheduled",
     "status": "False",
@@ -120,10 +117,7 @@ class PodStrategy(TypedStrategy):
         return 1 if period < 0 else int(period)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        if old is not None:
-            return []
-        faults = names.check_label_name(obj["metadata"].get("name") or "")
-        return [*([f"{_HOSTNAME}[{' '.join(faults)}]"] if faults else []), *warn_of_pod(obj)]
+        return [] if old is not None else [*list_name_warnings(obj, "in the Pod's hostname"), *warn_of_pod(obj)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         spec, status = obj["spec"], obj.get("status") or {}

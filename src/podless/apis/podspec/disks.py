@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/apis/core/validation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from podless.apis.shared import checks
 from podless.meta import field, names
@@ -35,17 +34,11 @@ _RESERVED = (".kubernetes.io", ".k8s.io")
 _MAX_DRIVER = 63
 _MAX_LUN = 255
 
-Check = Callable[[Object, str], field.Errors]
 
-
-def validate_partitioned(key: str) -> Check:
-    """Return a check for a disk with its ID in the field `key` and an optional partition."""
-
-    def check_source(source: Object, path: str) -> field.Errors:
-        yield from checks.require_fields(source, path, key)
-        yield from checks.validate_range(f"{path}.partition", source.get("partition") or None, 1, 255)  # 0 means none
-
-    return check_source
+def validate_partitioned(source: Object, path: str, key: str) -> field.Errors:
+    """Validate a disk with its ID in the field `key` and an optional partition."""
+    yield from checks.require_fields(source, path, key)
+    yield from checks.validate_range(f"{path}.partition", source.get("partition") or None, 1, 255)  # 0 means none
 
 
 def validate_nfs(source: Object, path: str) -> field.Errors:

@@ -130,14 +130,10 @@ def _validate_image(source: Object, path: str) -> field.Errors:
     yield from checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
-def _keyed_check(key: str) -> Check:
-    """Return a check for a volume whose files are keys of an object. key: the field that names the object."""
-
-    def check_source(source: Object, path: str) -> field.Errors:
-        yield from checks.require_fields(source, path, key)
-        yield from projected.validate_items(source, path)
-
-    return check_source
+def _validate_keyed(source: Object, path: str, key: str) -> field.Errors:
+    """Validate a volume whose files are keys of an object. key: the field that names the object."""
+    yield from checks.require_fields(source, path, key)
+    yield from projected.validate_items(source, path)
 
 
 def require_fields(*keys: str) -> Check:
@@ -150,9 +146,9 @@ KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_validate_empty_dir, "emptyDir"),
     "hostPath": (validate_host_path, "hostPath"),
     "gitRepo": (_validate_git_repo, "gitRepo"),
-    "gcePersistentDisk": (disks.validate_partitioned("pdName"), "persistentDisk"),
-    "awsElasticBlockStore": (disks.validate_partitioned("volumeID"), "awsElasticBlockStore"),
-    "secret": (_keyed_check("secretName"), "secret"),
+    "gcePersistentDisk": (partial(disks.validate_partitioned, key="pdName"), "persistentDisk"),
+    "awsElasticBlockStore": (partial(disks.validate_partitioned, key="volumeID"), "awsElasticBlockStore"),
+    "secret": (partial(_validate_keyed, key="secretName"), "secret"),
     "nfs": (disks.validate_nfs, "nfs"),
     "iscsi": (disks.validate_iscsi, "iscsi"),
     "glusterfs": (require_fields("endpoints", "path"), "glusterfs"),
@@ -165,7 +161,7 @@ KINDS: dict[str, tuple[Check, str]] = {
     "downwardAPI": (_validate_downward_api, "downwardAPI"),
     "fc": (disks.validate_fibre_channel, "fc"),
     "flexVolume": (disks.validate_flex, "flexVolume"),
-    "configMap": (_keyed_check("name"), "configMap"),
+    "configMap": (partial(_validate_keyed, key="name"), "configMap"),
     "azureFile": (require_fields("secretName", "shareName"), "azureFile"),
     "vsphereVolume": (require_fields("volumePath"), "vsphereVolume"),
     "photonPersistentDisk": (require_fields("pdID"), "photonPersistentDisk"),

@@ -21,11 +21,6 @@ from podless.meta.field import FieldError
 from podless.meta.selectors import LabelSelector
 from podless.runtime.jsonobject import Object
 
-_NAMED = (
-    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "
-    "a DNS label is recommended: "
-)
-
 
 class TemplateStrategy(TypedStrategy):
     """Strategy of kinds with a pod template; drops its disabled fields."""
@@ -116,10 +111,11 @@ def may_warn(obj: Object, old: Object | None) -> bool:
     return old is None or obj["metadata"].get("generation") != old["metadata"].get("generation")
 
 
-def list_name_warnings(obj: Object) -> list[str]:
-    """Return a warning if the name is not a DNS label, because pods get hostnames from it."""
+def list_name_warnings(obj: Object, use: str = "in Pod names and hostnames") -> list[str]:
+    """Return a warning if the name is not a DNS label. use: for what pods need it."""
     faults = names.check_label_name(obj["metadata"].get("name") or "")
-    return [f"{_NAMED}[{' '.join(faults)}]"] if faults else []
+    text = f"this is used {use}, which can result in surprising behavior; a DNS label is recommended"
+    return [f"metadata.name: {text}: [{' '.join(faults)}]"] if faults else []
 
 
 def get_template_labels(template: Object) -> dict[str, str]:
