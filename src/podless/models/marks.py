@@ -14,13 +14,7 @@ C = TypeVar("C", bound=type)
 
 KIND, MARKS = "__podless_kind__", "__podless__"
 RULES = "x-kubernetes-validations"
-_RULE_FIELDS = {
-    "message": "message",
-    "message_expression": "messageExpression",
-    "reason": "reason",
-    "field_path": "fieldPath",
-    "optional_old_self": "optionalOldSelf",
-}
+_RULE_OPTIONS = frozenset(("message", "message_expression", "reason", "field_path", "optional_old_self"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +30,14 @@ def schema(**keywords: Any) -> Keywords:
     Write them as in OpenAPI or in snake case: `schema(max_length=5, x_kubernetes_list_type="set")`. Append an
     underscore to a word of Python: `not_`. Raises TypeError for unknown keywords.
     """
-    given = {_openapi_name(name): value for name, value in keywords.items()}
+    given = {_make_openapi_name(name): value for name, value in keywords.items()}
     for name in given:
         if name not in KEYWORDS:
             raise TypeError(f"a schema has no keyword {name}{suggest_name(name, sorted(KEYWORDS))}")
     return Keywords(given)
 
 
-def _openapi_name(name: str) -> str:
+def _make_openapi_name(name: str) -> str:
     name = name.removesuffix("_")
     if name.startswith("x_kubernetes_"):
         return name.replace("_", "-")
@@ -56,10 +50,10 @@ def rule(expression: str, **options: Any) -> Keywords:
 
     options: message, message_expression, reason, field_path, optional_old_self. Raises TypeError for other options.
     """
-    unknown = options.keys() - _RULE_FIELDS.keys()
+    unknown = options.keys() - _RULE_OPTIONS
     if unknown:
         raise TypeError(f"a rule has no option {', '.join(sorted(unknown))}")
-    return Keywords({RULES: [{"rule": expression} | {_RULE_FIELDS[name]: value for name, value in options.items()}]})
+    return Keywords({RULES: [{"rule": expression} | {_make_openapi_name(name): value for name, value in options.items()}]})
 
 
 @dataclass(frozen=True)

@@ -99,11 +99,7 @@ class DefinitionRules:
     def _check_rule(
         self, schema: Schema, rule: RuleVerdict, rule_path: str, times: int, uncorrelatable: str
     ) -> list[FieldError]:
-        errors: list[FieldError] = []
-        cost = min(rule.cost * times, _MAX_COST)
-        if cost > RULE_LIMIT and not self._unchanged:
-            errors.append(field.forbidden(f"{rule_path}.rule", _format_excess("estimated rule cost", cost, RULE_LIMIT)))
-        self._costs.append((f"{rule_path}.rule", cost))
+        errors = self._check_cost(f"{rule_path}.rule", "estimated rule cost", min(rule.cost * times, _MAX_COST))
         if rule.error:
             errors.append(RuleError("FieldValueInvalid", f"{rule_path}.rule", format_rule(schema), rule.error))
         errors += self._check_message(schema, rule, f"{rule_path}.messageExpression")
@@ -118,13 +114,14 @@ class DefinitionRules:
     def _check_message(self, schema: Schema, rule: RuleVerdict, message_path: str) -> list[FieldError]:
         if rule.message_error:
             return [RuleError("FieldValueInvalid", message_path, format_rule(schema), rule.message_error)]
-        cost = rule.message_cost
-        if cost is None:
+        if rule.message_cost is None:
             return []
-        self._costs.append((message_path, cost))
-        if cost > RULE_LIMIT and not self._unchanged:
-            return [field.forbidden(message_path, _format_excess("estimated messageExpression cost", cost, RULE_LIMIT))]
-        return []
+        return self._check_cost(message_path, "estimated messageExpression cost", rule.message_cost)
+
+    def _check_cost(self, path: str, name: str, cost: int) -> list[FieldError]:
+        self._costs.append((path, cost))
+        is_allowed = cost <= RULE_LIMIT or self._unchanged
+        return [] if is_allowed else [field.forbidden(path, _format_excess(name, cost, RULE_LIMIT))]
 
 
 def iterate_child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
