@@ -53,7 +53,8 @@ def rule(expression: str, **options: Any) -> Keywords:
     unknown = options.keys() - _RULE_OPTIONS
     if unknown:
         raise TypeError(f"a rule has no option {', '.join(sorted(unknown))}")
-    return Keywords({RULES: [{"rule": expression} | {_make_openapi_name(name): value for name, value in options.items()}]})
+    fields = {_make_openapi_name(name): value for name, value in options.items()}
+    return Keywords({RULES: [{"rule": expression} | fields]})
 
 
 @dataclass(frozen=True)
