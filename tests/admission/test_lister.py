@@ -30,7 +30,7 @@ class Stored:
 
 def test_a_state_that_is_compiled_late_does_not_replace_a_later_one() -> None:
     collection: Any = SimpleNamespace(changed=5, entries=[])
-    collection.entries_under = lambda _: ([*collection.entries], None)
+    collection.list_entries = lambda: [*collection.entries]
     cache: Any = SimpleNamespace(collection=lambda _: collection)
     kind: Any = SimpleNamespace(keys=None, prefix="")
     lister: ConfigurationLister[Any] = ConfigurationLister(cache, kind, lambda obj: obj)
@@ -48,7 +48,7 @@ def test_a_state_that_is_compiled_late_does_not_replace_a_later_one() -> None:
 
 
 def test_a_cache_that_has_gone_back_is_compiled_again() -> None:
-    collection: Any = SimpleNamespace(changed=5, entries_under=lambda _: ([Stored("a", collection.changed)], None))
+    collection: Any = SimpleNamespace(changed=5, list_entries=lambda: [Stored("a", collection.changed)])
     cache: Any = SimpleNamespace(collection=lambda _: collection)
     kind: Any = SimpleNamespace(keys=None, prefix="")
     lister: ConfigurationLister[Any] = ConfigurationLister(cache, kind, lambda obj: obj)

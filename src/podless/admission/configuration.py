@@ -31,7 +31,6 @@ class ConfigurationLister(Generic[T]):
 
     def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
         self.collection: WatchCache = cache.collection(kind.keys)
-        self._prefix = kind.prefix
         self._make = make
         self._compiled: dict[str, tuple[int, T]] = {}
         self._items: list[T] = []
@@ -53,7 +52,7 @@ class ConfigurationLister(Generic[T]):
         Decoding can be suspended. Another request can then compile a later state, which must not be replaced.
         """
         revision, compiled = self.collection.changed, dict[str, tuple[int, T]]()
-        for entry in self.collection.entries_under(self._prefix)[0]:
+        for entry in self.collection.list_entries():
             item = self._compiled.get(entry.key)
             if item is None or item[0] != entry.revision:
                 item = entry.revision, self._make(entry.decode())
@@ -68,7 +67,7 @@ async def find_default(state: State, kind: Kind, *marks: str) -> str | None:
 
     marks: annotations of defaults, whose names end with is-default-class.
     """
-    entries = (await state.load_collection(kind)).entries_under(kind.prefix)[0]
+    entries = (await state.load_collection(kind)).list_entries()
     classes = (entry.decode()["metadata"] for entry in each(entries) if _DEFAULT in entry.body)
     defaults = [item for item in classes if any((item.get("annotations") or {}).get(mark) == "true" for mark in marks)]
     # another program may have written an object without a time to etcd
@@ -121,8 +120,8 @@ class ParamReader:
             entries = [] if entry is None else [entry]
         else:
             matches = selectors.from_object(param_ref.get("selector") or {}).matches
-            candidates, _ = collection.entries_under(kind.keys.scope(params_namespace))
-            entries = [entry for batch in each_part(candidates) for entry in batch if matches(entry.labels)]
+            parts = each_part(collection.list_entries(params_namespace))
+            entries = [entry for part in parts for entry in part if matches(entry.labels)]
         if not entries and param_ref.get("parameterNotFoundAction") == "Deny":
             raise MissingConfiguration(_NO_PARAMS)
         try:

@@ -82,12 +82,12 @@ class RBAC(Authorizer):
         """Load the stored roles and bindings, and follow their changes."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
-            for entry in collection.entries_under(collection.prefix)[0]:
+            for entry in collection.list_entries():
                 self._note_role(entry)
             collection.add_event_handler(self._handle_roles)
         for collection in self._collections:
             await collection.load()
-            for entry in collection.entries_under(collection.prefix)[0]:
+            for entry in collection.list_entries():
                 self._add_binding(parse_binding(entry))
             collection.add_event_handler(self._handle_bindings)
 

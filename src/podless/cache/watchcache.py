@@ -261,6 +261,10 @@ class WatchCache:
         end = min(low + limit, high) if limit else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
+    def list_entries(self, namespace: str = "") -> list[Entry]:
+        """Return all entries, or those of a namespace, in key order."""
+        return self.entries_under(self.keys.scope(namespace))[0]
+
     def index_label(self, name: str) -> None:
         """Index a label for `entries_labelled`. The state can change meanwhile, because this can run in slices."""
         self._labels.index_label(name, self._entries.values())

@@ -193,15 +193,15 @@ class APIServiceAvailability(KindController):
 
         await report_status(self.api, self.kind, key, update_condition, SELF)
 
-    def _list_entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
+    def _list_entries(self, kind: Kind, namespace: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None
-        return self.api.collection(kind).entries_under(prefix)[0] if served else ()
+        return self.api.collection(kind).list_entries(namespace) if served else ()
 
     def _find_fault(self, spec: Object) -> tuple[str, str]:
         """Return reason and message if the service is unreachable; ("", "") if it is reachable."""
         namespace, name, port = (spec["service"][field_name] for field_name in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
-        services = {entry.key: entry for entry in self._list_entries(SERVICES, SERVICES.keys.scope(namespace))}
+        services = {entry.key: entry for entry in self._list_entries(SERVICES, namespace)}
         entry = services.get(key)
         if entry is None:
             return "ServiceNotFound", f'service/{name} in "{namespace}" is not present'
@@ -218,7 +218,7 @@ class APIServiceAvailability(KindController):
         port_entry = next((entry for entry in service.get("ports") or () if entry["port"] == port), None)
         if port_entry is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
-        of_namespace = self._list_entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
+        of_namespace = self._list_entries(ENDPOINT_SLICES, namespace)
         slices = [entry.decode() for entry in of_namespace if entry.labels.get(_OF_SERVICE) == name]
         if not slices:
             return "EndpointsNotFound", f'cannot find endpointslices for service/{name} in "{namespace}"'

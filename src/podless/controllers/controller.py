@@ -98,7 +98,7 @@ class Controller:
         """
         handler = handler or self._enqueue_events
         collection = await self.watch_kind(kind, handler)
-        if stored := collection.entries_under(kind.prefix)[0]:
+        if stored := collection.list_entries():
             handler([CacheEvent(entry.key, entry.revision, None, entry) for entry in stored])
 
     def _enqueue_events(self, events: Sequence[CacheEvent]) -> None:
@@ -237,7 +237,7 @@ class KindController(Controller):
         await self.follow_kind(self.kind, self._note_events)
 
     def _list_stored(self) -> Sequence[Entry]:
-        return self._collection.entries_under(self.kind.prefix)[0]
+        return self._collection.list_entries()
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         """Note changes of objects, and queue their keys."""

@@ -28,7 +28,7 @@ class FlowSchemaController(Controller):
 
     def _handle_levels(self, events: Sequence[CacheEvent]) -> None:
         if any(event.before is None or event.after is None for event in events):
-            for entry in self.api.collection(FLOW_SCHEMAS).entries_under(FLOW_SCHEMAS.prefix)[0]:
+            for entry in self.api.collection(FLOW_SCHEMAS).list_entries():
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:

@@ -105,12 +105,11 @@ class NamespaceController(KindController):
         for kind in kinds:
             if has("OrderedNamespaceDeletion") and _resource_name(PODS) in remaining:
                 break
-            prefix = kind.keys.scope(name)
             collection = await self.api.load_collection(kind)
-            undeleted = [e for e in collection.entries_under(prefix)[0] if not e.terminating]
+            undeleted = [e for e in collection.list_entries(name) if not e.terminating]
             if undeleted:
                 await delete_all(self.api, kind, undeleted)
-            entries = collection.entries_under(prefix)[0]
+            entries = collection.list_entries(name)
             if entries:
                 if kind.prefix not in following:
                     following[kind.prefix] = collection.add_event_handler(handler)

@@ -64,7 +64,7 @@ class QuotaController(KindController):
 
     async def reconcile(self, key: str) -> None:
         # one after the other: a namespace can have many quotas for thousands of resources
-        for entry in self._collection.entries_under(self.kind.keys.scope(key))[0]:
+        for entry in self._collection.list_entries(key):
             await self.api.off_loop.slices.slice_coroutine(self._update_usage(entry))
             await asyncio.sleep(0)  # many that end within their first slices would hold the loop together
 

@@ -84,7 +84,7 @@ class RoleController(Controller):
         self.queue.add(_LATER_KEY, _LATER_SECONDS)
 
     def _list_roles(self) -> Sequence[Entry]:
-        return self._roles.entries_under(self._roles.prefix)[0]
+        return self._roles.list_entries()
 
     async def _aggregate_rules(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
         """Set the rules of an aggregated role. ordered: compare their order, too; in a cycle it would never settle."""

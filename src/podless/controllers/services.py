@@ -42,10 +42,10 @@ class ServiceDependents(Controller):
         services = await self.api.load_collection(SERVICES)
         if self.api.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
             self._addresses = await self.api.load_collection(IP_ADDRESSES)
-            for entry in services.entries_under(SERVICES.prefix)[0]:
+            for entry in services.list_entries():
                 if _HEADLESS not in entry.body and self._missing_addresses(_service_addresses(entry)):
                     self.queue.add(entry.key)
-            for entry in self._addresses.entries_under(IP_ADDRESSES.prefix)[0]:
+            for entry in self._addresses.list_entries():
                 self._note_stale(entry)
         self.leave.append(services.add_event_handler(self._note_events))
         await self.reconcile_all()

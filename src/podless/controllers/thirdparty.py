@@ -111,7 +111,7 @@ class ThirdPartyController(KindController):
             await self._move_late_writes(kind, new_kind)
 
     async def _plan_moves(self, kind: Kind, new_kind: Kind) -> list[Operation]:
-        objects = (await self.api.load_collection(kind)).entries_under(kind.prefix)[0]
+        objects = (await self.api.load_collection(kind)).list_entries()
         return [operation for entry in objects for operation in _move_operations(entry, new_kind)]
 
     async def _move_late_writes(self, kind: Kind, new_kind: Kind) -> None:

@@ -223,7 +223,7 @@ async def empty_kind(api: API, kind: Kind) -> None:
     changed = asyncio.Event()
     leave = collection.add_event_handler(lambda _: changed.set())
     try:
-        await delete_all(api, kind, collection.entries_under(kind.prefix)[0])
+        await delete_all(api, kind, collection.list_entries())
         while len(collection):
             changed.clear()
             await changed.wait()

@@ -146,10 +146,7 @@ class Flows:
         """Read the schemas with an existing level, by precedence. Returns False if anything is not loaded yet."""
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
-        schemas, levels = (
-            [entry.decode() for entry in collection.entries_under(collection.prefix)[0]]
-            for collection in self._collections
-        )
+        schemas, levels = ([entry.decode() for entry in collection.list_entries()] for collection in self._collections)
         self._limits = _share_seats(levels, self._seats)
         uids = {level["metadata"]["name"]: level["metadata"]["uid"] for level in levels}
         schemas.sort(key=lambda schema: (schema["spec"].get("matchingPrecedence") or 0, schema["metadata"]["name"]))

@@ -154,7 +154,7 @@ async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
     """Take one disruption from the budget of a pod. Raises an error if there is none."""
     namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
     kind = DISRUPTION_BUDGETS
-    entries = (await api.load_collection(kind)).entries_under(kind.keys.scope(namespace))[0]
+    entries = (await api.load_collection(kind)).list_entries(namespace)
     budgets = [entry for entry in entries if _selects_pod(entry.decode()["spec"].get("selector"), labels)]
     if len(budgets) > 1:
         raise Internal(_SEVERAL)

@@ -38,9 +38,7 @@ class DefinitionConflictCheck(Plugin):
 
     async def _check_definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
         errors = self._check_builtin(spec["group"], spec["names"]["plural"], "spec.names.plural")
-        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
-            THIRD_PARTY_RESOURCES.prefix
-        )[0]:
+        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).list_entries():
             defined = parse_defined_name(entry.name)
             if defined.group != spec["group"]:
                 continue
@@ -56,16 +54,14 @@ class DefinitionConflictCheck(Plugin):
 
     async def _check_third_party(self, defined: Defined) -> list[FieldError]:
         errors = self._check_builtin(defined.group, defined.plural, "metadata.name")
-        for entry in (await self._state.load_collection(DEFINITIONS)).entries_under(DEFINITIONS.prefix)[0]:
+        for entry in (await self._state.load_collection(DEFINITIONS)).list_entries():
             if entry.name.partition(".")[2] != defined.group:
                 continue
             names = entry.decode()["spec"]["names"]
             if defined.kind in _list_kinds(names) or {defined.plural, defined.kind.lower()} & _list_resources(names):
                 text = f"{defined.kind} ({defined.plural}) is defined by the CustomResourceDefinition {entry.name}"
                 errors.append(field.invalid("metadata.name", defined.kind, text))
-        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
-            THIRD_PARTY_RESOURCES.prefix
-        )[0]:
+        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).list_entries():
             defined_there = parse_defined_name(entry.name)
             if (
                 defined_there.group == defined.group

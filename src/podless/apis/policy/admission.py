@@ -144,7 +144,7 @@ class PodSecurity(Plugin):
         first: list[Object] = []
         later: list[Object] = []
         owners_seen = set()
-        for entry in pods.entries_under(PODS.keys.scope(namespace))[0]:
+        for entry in pods.list_entries(namespace):
             pod = entry.decode()
             owners = pod["metadata"].get("ownerReferences") or ()
             owner = next((item.get("uid") for item in owners if item.get("controller")), None)

@@ -95,7 +95,7 @@ class Priority(Plugin):
     async def _find_default(self) -> Object | None:
         """Return the default class; of several, that with the lowest value."""
         collection = await self._state.load_collection(PRIORITY_CLASSES)
-        entries = each(collection.entries_under(PRIORITY_CLASSES.prefix)[0])
+        entries = each(collection.list_entries())
         classes = [entry.decode() for entry in entries if _DEFAULT in entry.body]
         return min(
             (item for item in classes if item.get("globalDefault")), key=lambda item: item.get("value", 0), default=None

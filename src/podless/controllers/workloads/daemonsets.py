@@ -34,7 +34,7 @@ class DaemonSetController(OwnerController):
         await super().begin()
 
     def _note_node(self, events: Sequence[CacheEvent]) -> None:
-        for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
+        for entry in self.api.collection(DAEMON_SETS).list_entries():
             self.queue.add(entry.key)
 
     async def reconcile_owner(self, key: str, obj: Object, owned_pods: list[Object]) -> None:
@@ -61,7 +61,7 @@ class DaemonSetController(OwnerController):
         await self._report_status(key, obj, live, len(nodes), revision)
 
     def _matching_nodes(self, selector: Object) -> set[str]:
-        nodes = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
+        nodes = [entry.decode()["metadata"] for entry in self.api.collection(NODES).list_entries()]
         return {node["name"] for node in nodes if selector.items() <= (node.get("labels") or {}).items()}
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:

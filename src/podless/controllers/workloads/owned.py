@@ -86,7 +86,7 @@ class OwnerController(Controller):
         """Record an object without a controller, and queue the owners that may adopt it."""
         namespace = keys.namespace_of(key)
         self._orphans.setdefault(namespace, {})[key] = obj
-        for entry in self.api.collection(self.owners).entries_under(self.owners.keys.scope(namespace))[0]:
+        for entry in self.api.collection(self.owners).list_entries(namespace):
             if _compile_selector(entry.decode())(obj):
                 self.queue.add(entry.key)
 
@@ -195,7 +195,7 @@ class OwnerController(Controller):
         ref = self.make_reference(owner)
         metadata, template = owner["metadata"], owner["spec"]["template"]
         collection = await self.api.load_collection(CONTROLLER_REVISIONS)
-        entries = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
+        entries = collection.list_entries(metadata["namespace"])
         revisions = [entry.decode() for entry in entries if entry.name == name or ref["uid"].encode() in entry.body]
         own_revisions = [item for item in revisions if _is_owned(item, ref)]
         own_revisions.sort(key=lambda item: int(item["revision"]))

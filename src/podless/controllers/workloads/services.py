@@ -52,7 +52,7 @@ class ServiceEndpoints(Controller):
         homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}
         services = self.api.collection(SERVICES)
         for home in homes:
-            for entry in services.entries_under(SERVICES.keys.scope(home))[0]:
+            for entry in services.list_entries(home):
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
@@ -63,8 +63,8 @@ class ServiceEndpoints(Controller):
         selector = service["spec"].get("selector")
         if not selector or service["spec"].get("type") == "ExternalName":
             return
-        run, scope = self.api.off_loop.run_in_slices, PODS.keys.scope(service["metadata"]["namespace"])
-        entries = (await self.api.load_collection(PODS)).entries_under(scope)[0]
+        run = self.api.off_loop.run_in_slices
+        entries = (await self.api.load_collection(PODS)).list_entries(service["metadata"]["namespace"])
         groups = await run(_group_by_ports, service, await run(_find_pods, service, entries))
         await self._put_object(ENDPOINTS, await run(_make_endpoints, service, groups))
         nodes = await self.api.load_collection(NODES)

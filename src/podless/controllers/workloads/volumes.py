@@ -65,7 +65,7 @@ class VolumeController(Controller):
         """Release a class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in class_["metadata"]:
             return
-        claims, volumes = (self.api.collection(kind).entries_under(kind.prefix)[0] for kind in (CLAIMS, VOLUMES))
+        claims, volumes = (self.api.collection(kind).list_entries() for kind in (CLAIMS, VOLUMES))
         if not any(class_["metadata"]["name"] in _named_classes(entry.decode()) for entry in (*claims, *volumes)):
             await self._remove_protection(CLASSES, class_)
 
@@ -91,7 +91,7 @@ class VolumeController(Controller):
 
     def _is_used(self, claim: Object) -> bool:
         metadata = claim["metadata"]
-        entries = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
+        entries = self.api.collection(PODS).list_entries(metadata["namespace"])
         return any(
             metadata["name"] in _used_claims(pod) and not pods.is_ended(pod)
             for pod in (entry.decode() for entry in entries)

@@ -141,7 +141,7 @@ class FaultObjects(Controller):
         self.api.registry.put_kind(self._kind)
         collection = await self.api.load_collection(self._kind)
         self.leave.append(collection.add_event_handler(self._handle_events))
-        for entry in collection.entries_under(self._kind.prefix)[0]:
+        for entry in collection.list_entries():
             self._put_in_force(entry)
         self._scripted.settle = self.write_counts
 

@@ -105,7 +105,7 @@ class LimitRanger(Plugin):
             await self._state.load_collection(LIMIT_RANGES)
         if not len(self._limits):
             return []
-        return [_read_limit_range(entry) for entry in self._limits.entries_under(LIMIT_RANGES.keys.scope(namespace))[0]]
+        return [_read_limit_range(entry) for entry in self._limits.list_entries(namespace)]
 
 
 def _read_limit_range(entry: Entry) -> _ReadLimitRange:

@@ -61,7 +61,7 @@ class ServiceAllocator(Plugin):
         collection = await self._state.load_collection(SERVICES)
         if not self._following:
             self._following = True
-            for entry in collection.entries_under(SERVICES.prefix)[0]:
+            for entry in collection.list_entries():
                 self._pool.note_service(None, entry.decode())
             collection.add_event_handler(self._note_events)
             if self._state.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
@@ -69,7 +69,7 @@ class ServiceAllocator(Plugin):
 
     async def _follow_addresses(self) -> None:
         collection = await self._state.load_collection(IP_ADDRESSES)
-        for entry in collection.entries_under(IP_ADDRESSES.prefix)[0]:
+        for entry in collection.list_entries():
             self._pool.note_address(entry.name, 1)
         collection.add_event_handler(self._note_addresses)
 
