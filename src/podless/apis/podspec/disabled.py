@@ -19,7 +19,10 @@ _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
 
 def drop_disabled(spec: Object, old: Object | None = None) -> None:
-    """Drop disabled fields. old: the spec before an update."""
+    """Drop disabled fields. old: the spec before an update.
+
+    A spec without such a field asks for no gate, so that `podless check` judges it once for all releases.
+    """
     old_spec = old or {}
     for name in ("schedulingGroup", "workloadRef"):
         if old_spec.get(name) is None:
@@ -30,11 +33,11 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
                 source.pop(name, None)
     if _image_volumes(spec) and not has("ImageVolume") and not _image_volumes(old_spec):
         _drop_image_volumes(spec)
-    if not has("ProcMountType") and not any(context["procMount"] != _PROC_MOUNT for context in _proc_mounts(old_spec)):
+    if _has_proc_mount(spec) and not has("ProcMountType") and not _has_proc_mount(old_spec):
         for context in _proc_mounts(spec):
             context["procMount"] = _PROC_MOUNT
-    has_policies_only = has("ContainerRestartPolicies") and not has("ContainerRestartRules")
-    if has_policies_only and _has_restart_rules(spec) and not _has_restart_rules(old_spec):
+    has_new_rules = _has_restart_rules(spec) and not _has_restart_rules(old_spec)
+    if has_new_rules and has("ContainerRestartPolicies") and not has("ContainerRestartRules"):
         for container, regular in _restartable_containers(spec):
             container.pop("restartPolicyRules", None)
             if regular:
@@ -51,6 +54,10 @@ def _proc_mounts(spec: Object) -> Iterator[Object]:
         context = container.get("securityContext") or {}
         if context.get("procMount") is not None:
             yield context
+
+
+def _has_proc_mount(spec: Object) -> bool:
+    return any(context["procMount"] != _PROC_MOUNT for context in _proc_mounts(spec))
 
 
 def _image_volumes(spec: Object) -> list[str]:
