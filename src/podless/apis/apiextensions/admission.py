@@ -58,16 +58,14 @@ class DefinitionConflictCheck(Plugin):
             if entry.name.partition(".")[2] != defined.group:
                 continue
             names = entry.decode()["spec"]["names"]
-            if defined.kind in _list_kinds(names) or {defined.plural, defined.kind.lower()} & _list_resources(names):
+            resources = {names["plural"], names.get("singular"), *(names.get("shortNames") or ())}
+            if defined.kind in (names["kind"], names.get("listKind")) or resources & defined.resources:
                 text = f"{defined.kind} ({defined.plural}) is defined by the CustomResourceDefinition {entry.name}"
                 errors.append(field.invalid("metadata.name", defined.kind, text))
         for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).list_entries():
             defined_there = parse_defined_name(entry.name)
-            if (
-                defined_there.group == defined.group
-                and defined_there.kind != defined.kind
-                and defined_there.plural == defined.plural
-            ):
+            same_name = (defined_there.group, defined_there.plural) == (defined.group, defined.plural)
+            if same_name and defined_there.kind != defined.kind:
                 text = f"{defined.plural} is defined by the ThirdPartyResource {entry.name}"
                 errors.append(field.invalid("metadata.name", defined.kind, text))
         return errors
@@ -79,24 +77,16 @@ class DefinitionConflictCheck(Plugin):
         return [field.invalid(path, plural, f"{served.resource} is served by the server itself")]
 
 
-def _list_kinds(names: Object) -> set[str]:
-    return {names["kind"], names.get("listKind") or ""}
-
-
-def _list_resources(names: Object) -> set[str]:
-    return {names["plural"], names.get("singular") or "", *(names.get("shortNames") or ())}
-
-
 def _check_names(spec: Object, defined: Defined, name: str) -> list[FieldError]:
     """Reject names that a ThirdPartyResource uses."""
     names = spec["names"]
     text = f"is in use by the ThirdPartyResource {name}"
     errors = []
     for key in ("plural", "singular"):
-        if names.get(key) in (defined.plural, defined.kind.lower()):
+        if names.get(key) in defined.resources:
             errors.append(field.invalid(f"spec.names.{key}", names[key], text))
     for index, short_name in enumerate(names.get("shortNames") or ()):
-        if short_name in (defined.plural, defined.kind.lower()):
+        if short_name in defined.resources:
             errors.append(field.invalid(f"spec.names.shortNames[{index}]", short_name, text))
     if names.get("listKind") in (defined.kind, f"{defined.kind}List"):
         errors.append(field.invalid("spec.names.listKind", names["listKind"], text))

@@ -35,6 +35,11 @@ class Defined(NamedTuple):
         """The plural, as in URL paths."""
         return guess_plural(self.kind)
 
+    @property
+    def resources(self) -> set[str]:
+        """The names that clients use for it: the plural and the singular."""
+        return {self.plural, self.kind.lower()}
+
 
 def parse_defined_name(name: str) -> Defined:
     """Return the kind and group that a name defines. Raises ValueError for an invalid name."""
