@@ -331,7 +331,7 @@ def test_bodies_that_are_none(inside: Inside, media: str, part: bytes) -> None:
             Ask("DELETE", f"{MAPS}/none", b"k8s\x00" + raw, headers),
         ]
 
-    inside.assert_linear(make, size=200)
+    inside.assert_linear(make, size=400)  # so long that no number fits a float, and all take the same way
 
 
 def test_continue_tokens() -> None:
