@@ -233,6 +233,7 @@ def test_what_is_only_a_name_has_no_traffic_of_the_cluster(client: Client) -> No
     assert "internalTrafficPolicy" not in made["spec"]
     refused = client.send("PUT", f"{PATH}/s", service(**{**spec, "internalTrafficPolicy": "Bad"}))
     assert refused.status == 422
+    client.send("DELETE", f"{PATH}/s")
 
 
 def test_a_status_makes_a_service_without_addresses(client: Client) -> None:
