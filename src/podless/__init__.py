@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from podless.http.limits import Limits as Limits
     from podless.models.definition import crd as crd
     from podless.plan import plan_set as plan
+    from podless.runtime.option import StartError as StartError
     from podless.server import Server as Server
-    from podless.server import StartError as StartError
     from podless.store.etcd.settings import Etcd as Etcd
     from podless.store.history import Keep as Keep
 
@@ -44,7 +44,7 @@ _PLACES = {
     "Limits": "podless.http.limits",
     "OIDC": "podless.auth.access",
     "Server": "podless.server",
-    "StartError": "podless.server",
+    "StartError": "podless.runtime.option",
     "User": "podless.auth.user",
     "crd": "podless.models.definition",
 }

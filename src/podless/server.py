@@ -14,12 +14,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from podless.app import App, Settings, StartError
-from podless.auth.access import OIDC
+from podless.app import App, Settings
 from podless.client import Client
-from podless.http.audit import Audit
 from podless.http.faults import Faults
-from podless.http.limits import Limits
 from podless.http.record import RecentRequests
 from podless.runtime import system
 from podless.runtime.arguments import bind_arguments
@@ -30,8 +27,6 @@ from podless.testing.time import ServerTime
 
 if TYPE_CHECKING:
     from podless.explore import Report, Scenario
-
-__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
 
 P = ParamSpec("P")

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+import podless
 from podless.app import Settings
 from podless.runtime.option import Option, Section, declared_options
 from tests.pages import reference
@@ -33,6 +34,12 @@ ELSEWHERE = {"Audit", "Etcd", "Limits", "OIDC", "__version__", "crd", "explore",
 def test_a_generated_page_is_what_the_code_gives(name: str) -> None:
     written = (reference.DOCS / "reference" / name).read_text()
     assert written == reference.PAGES[name](), "write it again with python -m tests.pages write"
+
+
+def test_every_section_of_options_is_a_public_name() -> None:
+    """The page of the options names them as podless.NAME, which podless/__init__.py lists three times."""
+    classes = {told.of for _, _, told in declared_options(Settings) if isinstance(told, Section)}
+    assert [cls for cls in classes if getattr(podless, cls.__name__, None) is not cls] == []
 
 
 @pytest.mark.parametrize("module", MODULES)
