@@ -187,6 +187,9 @@ def faults(page: str, figures: Figures, *, whole: bool) -> Iterator[str]:
     text = constants(page)
     covered: set[int] = set()
     for phrase, values in figures.items():
+        if phrase.count("#") != len(values):
+            yield f"the code has {len(values)} numbers for: {phrase}"
+            continue
         parts = [re.escape(segment) for segment in phrase.split("#")]
         found = list(re.finditer(f"({NUMBER})".join(parts), text, re.I))
         if not found:

@@ -155,7 +155,7 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
     )
     store: str = option(
         "--store",
-        "storage engine: a SQLite database of this server, or an etcd cluster that servers can share",
+        f"storage engine: {', or '.join(engine.help for engine in ENGINES.values())}",
         value=next(iter(ENGINES)),
         choices=tuple(ENGINES),
     )

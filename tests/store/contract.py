@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 import weakref
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ from podless.store import (
     StoreChange,
     StoredValue,
 )
+from podless.store.contract import AUTHOR, Author
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
@@ -348,6 +350,44 @@ class Contract:
         change = (await store.read_changes("/g/r/", second))[0]
         assert change.before is not None
         assert change.before.stored.data == b"1"
+
+    async def test_history_that_is_held_can_be_read(self, store: Store) -> None:
+        with store.hold_history():
+            first = await put(store, "/g/r/a", b"1")
+            await put(store, "/g/r/a", b"2", expect=first)
+            assert [record.stored.data for record in await store.read_range_at("/g/r/", first)] == [b"1"]
+
+    async def test_a_revision_that_is_skipped_is_below_all_later_ones_and_without_history(self, store: Store) -> None:
+        first = await put(store, "/g/r/a", b"1")
+        said: list[int] = []
+        await store.advance_revision(first + 20, said.append)
+        assert await put(store, "/g/r/a", b"2", expect=(await store.read_range("/g/r/"))[0][0].revision) > first + 20
+        with pytest.raises(HistoryCompacted):
+            await store.read_range_at("/g/r/", first)
+
+    async def test_the_figures_are_those_of_the_state(self, store: Store) -> None:
+        await store.check_health()
+        revision = await put(store, "/g/r/a", b"1")
+        figures = store.read_figures()
+        assert figures["revision"] >= revision
+        assert figures["compacted"] == store.compacted_revision
+        assert figures["size"] >= 0
+        assert figures["oldest"] == 0 or 1_500_000_000 < figures["oldest"] <= time.time()
+
+    async def test_a_prompt_store_has_shown_all(self, store: Store) -> None:
+        revision = await put(store, "/g/r/a", b"1")
+        assert store.has_newest(revision) or not store.prompt
+
+    async def test_the_log_has_each_change_of_a_key_with_its_author(self, store: Store) -> None:
+        if (log := store.changelog) is None:
+            pytest.skip("the store keeps no log of changes")
+        context = AUTHOR.set(Author(user="me", verb="create"))
+        first = await put(store, "/g/r/a", b"1")
+        AUTHOR.reset(context)
+        second = await delete(store, "/g/r/a", first)
+        deleted, created = await log.read_key("/g/r/a")
+        assert (created.revision, created.author.user, created.stored) == (first, "me", StoredValue(b"1"))
+        assert (deleted.revision, deleted.author.user, deleted.stored) == (second, "", None)
 
     async def test_a_cancelled_writer_does_not_hinder_others(self, store: Store) -> None:
         given_up = asyncio.ensure_future(put(store, "/g/r/a", b"1"))

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from podless.store import KEPT, Operation, Record, StoreChange, StoredValue, keys
 from podless.store.contract import Deliver, Lost, Store
-from podless.store.etcd.store import commit_chain
 from podless.store.history import HistoryBounds, Keep
 from podless.store.sqlite import SQLiteStore
 
@@ -90,9 +89,6 @@ class LateStore(Store):
             return await self._inner.commit(operations)
         finally:
             await self._later()
-
-    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        return await commit_chain(self.commit, commits)
 
     async def _disturb(self, operation: Operation) -> None:
         """Write what is there again."""

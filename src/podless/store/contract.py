@@ -254,6 +254,7 @@ class Store(Protocol):
         Operations of later commits may expect FOLLOWING. Returns the revisions of the successful ones, at least one,
         once they are durable, which may take no longer than for one. Raises as `commit` if the first one fails.
         """
+        return _commit_each(self.commit, commits)
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` in key order, and the revision of that state."""
@@ -290,6 +291,21 @@ class Store(Protocol):
 
     async def compact(self, revision: int) -> None:
         """Forget states that were replaced or deleted at or before `revision`."""
+
+
+async def _commit_each(
+    commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
+) -> list[int]:
+    """Commit a chain. Other clients may write in between; then the next commit fails and ends the chain."""
+    revisions = [await commit(commits[0])]
+    for operations in commits[1:]:
+        last = revisions[-1]
+        following = [item._replace(expect=last) if item.expect == FOLLOWING else item for item in operations]
+        try:
+            revisions.append(await commit(following))
+        except StoreError:
+            break
+    return revisions
 
 
 async def read_record(store: Store, key: str) -> Record | None:

@@ -27,12 +27,13 @@ DATABASE = "podless.db"  # the file of an engine that is not shared, in the data
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine.
+    """An engine. help: what it is, for `--store`.
 
     module: imported at first use. skipped: revisions that a restore leaves out after that of the backup, as clients may
     have seen later ones before the data was lost. shared: servers can share its data. expires: Events expire in it.
     """
 
+    help: str
     module: str
     skipped: int
     shared: bool = False
@@ -40,8 +41,14 @@ class Engine:
 
 
 ENGINES: Mapping[str, Engine] = {
-    "sqlite": Engine("podless.store.sqlite.store", 1_000_000),
-    "etcd": Engine("podless.store.etcd.store", 20_000, shared=True, expires=True),  # each skipped one costs a write
+    "sqlite": Engine("a SQLite database of this server", "podless.store.sqlite.store", 1_000_000),
+    "etcd": Engine(
+        "an etcd cluster that servers can share",
+        "podless.store.etcd.store",
+        20_000,  # each skipped one costs a write
+        shared=True,
+        expires=True,
+    ),
 }
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from podless.store import Operation, Record, keys
 from podless.store.contract import (
-    FOLLOWING,
     KEPT,
     Deliver,
     HistoryCompacted,
@@ -303,9 +302,6 @@ class EtcdStore(Store):
         kvs = (await self._read_range(key=self._layout.encode_key(key))).kvs
         return self._layout.decode_record(kvs[0]) if kvs else None
 
-    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        return await commit_chain(self.commit, commits)
-
     def _encode_operation(self, key: str, stored: StoredValue | None, expect: int, lease: int) -> bytes:
         """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
         etcd_key = self._layout.encode_key(key)
@@ -450,24 +446,6 @@ def _parse_revision(answer: bytes) -> int:
     except m.DecodeError:
         return -1
     return revision
-
-
-async def commit_chain(
-    commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
-) -> list[int]:
-    """Commit a chain, as `Store.commit_chain` does.
-
-    Other clients may write in between; then the next commit fails and ends the chain.
-    """
-    revisions = [await commit(commits[0])]
-    for operations in commits[1:]:
-        last = revisions[-1]
-        following = [item._replace(expect=last) if item.expect == FOLLOWING else item for item in operations]
-        try:
-            revisions.append(await commit(following))
-        except StoreError:
-            break
-    return revisions
 
 
 def make_store(settings: StoreSettings) -> EtcdStore:
