@@ -31,7 +31,7 @@ from bench.serve import creating, patching
 from podless.app import App, Settings
 from podless.http import status
 from podless.http.answering import ListenerState
-from podless.http.held import ClientMemory
+from podless.http.clientmemory import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, HTTPRequest, Response, Sink, Stream

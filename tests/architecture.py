@@ -573,7 +573,7 @@ UNSHARED = {
     "apis/core/metering.py": "of the loop",
     "meta/jsonpath.py": "one search of one object",
     "kinds/registry.py": "of the loop",
-    "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
+    "kinds/compiledforms.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",
     "schema/plain.py": "one walk",
     "structs/gotypes.py": "one error",

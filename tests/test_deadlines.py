@@ -19,7 +19,7 @@ from podless.fields.merge import WriteTarget
 from podless.fields.typed import schema_shape, struct_shape
 from podless.kinds import bodies, validation, view
 from podless.kinds.bodies import Body
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta import jsonpath, selectors
 from podless.meta.errors import Timeout

@@ -20,9 +20,9 @@ from podless.http.answering import ListenerState
 from podless.http.api import APIHandler
 from podless.http.audit import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
-from podless.http.current import make_read_gate
+from podless.http.clientmemory import ClientMemory, SelectorTable
 from podless.http.flows import Flows
-from podless.http.held import ClientMemory, SelectorTable
+from podless.http.freshness import make_read_gate
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Handler

@@ -12,7 +12,7 @@ from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, Admis
 from podless.apis.core.admission.serviceallocator import ServiceAllocator
 from podless.apis.core.group import NAMESPACES
 from podless.codec import serializer
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden
 from podless.meta.field import forbidden

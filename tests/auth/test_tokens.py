@@ -202,7 +202,7 @@ class _NamedTokens:
 
 
 async def test_a_further_authenticator_can_verify_tokens_that_name_no_issuer() -> None:
-    authenticator = Authenticator(StaticTokens({}), issuers=[_NamedTokens()])
+    authenticator = Authenticator(StaticTokens({}), token_authenticators=[_NamedTokens()])
     found = authenticator.authenticate({"authorization": "Bearer jane"}, None)
     assert isinstance(found, Coroutine)
     assert (await found).name == "jane"

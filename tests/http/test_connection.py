@@ -17,7 +17,7 @@ from podless.app import App, Settings
 from podless.http import connection, status
 from podless.http import listener as listener_module
 from podless.http.answering import ListenerState
-from podless.http.held import ClientMemory
+from podless.http.clientmemory import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, Handler, HTTPRequest, Observer, Pending, Response, Sink, Stream

@@ -11,7 +11,7 @@ import pytest
 
 from podless.http import status
 from podless.http.answering import ListenerState
-from podless.http.held import ClientMemory
+from podless.http.clientmemory import ClientMemory
 from podless.http.info import RequestLine
 from podless.http.limits import Limits
 from podless.http.listener import Listener

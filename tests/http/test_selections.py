@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from podless.app import App, Settings
-from podless.http.held import STREAMS
+from podless.http.clientmemory import STREAMS
 from podless.http.limits import Limits
 from podless.verbs.watch import Watch
 

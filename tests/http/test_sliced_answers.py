@@ -13,7 +13,7 @@ from greenlet import getcurrent
 
 from podless import Server
 from podless.http import lists
-from podless.http.held import ClientMemory
+from podless.http.clientmemory import ClientMemory
 from podless.http.limits import Limits
 from podless.http.outgoing import OutgoingAnswers, StreamSink
 from podless.http.sending import PLAIN, DatedHeads

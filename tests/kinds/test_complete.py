@@ -15,7 +15,7 @@ from podless.codec import serializer
 from podless.fields import managers
 from podless.kinds import validation, view
 from podless.kinds import version as kinds_version
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Timeout
 from podless.runtime import memo

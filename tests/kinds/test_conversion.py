@@ -17,8 +17,8 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.fields.typed import SchemaMisfit
 from podless.kinds import conversion, view
-from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object

@@ -15,7 +15,7 @@ from podless.apis.events.group import NEW_EVENTS
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds import view
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, Version, serve_versions
 from podless.kinds.version import GivenSchema
 from podless.runtime.jsonobject import Object

@@ -11,7 +11,7 @@ import pytest
 from podless.apis import catalog
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.codec import serializer
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import AnnouncedVersion, Registry
 from podless.publish import discovery

@@ -19,7 +19,7 @@ from podless.store import Operation, RevisionConflict, StoredValue
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 from tests.store.late import LateStore
 
 KEY = CONFIG_MAPS.key("ns", "a")
@@ -44,10 +44,10 @@ async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
     await storage.store_new(api, CONFIG_MAPS, KEY, blank())
 
     async def count(name: str) -> None:
-        async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+        async def attempt(entry: Entry | None) -> NewState | AttemptOutcome:
             assert entry is not None
             obj = entry.decode()
-            return Next(blank(**{**obj.get("data", {}), name: "x"}))
+            return NewState(blank(**{**obj.get("data", {}), name: "x"}))
 
         written = await storage.update_stored(api, CONFIG_MAPS, KEY, attempt)
         assert written.entry is not None
@@ -63,8 +63,8 @@ async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
 async def test_what_changes_nothing_is_not_written(api: API) -> None:
     made = await storage.store_new(api, CONFIG_MAPS, KEY, blank(a="1"))
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
-        return Next(blank(a="1"))
+    async def attempt(entry: Entry | None) -> NewState | AttemptOutcome:
+        return NewState(blank(a="1"))
 
     written = await storage.update_stored(api, CONFIG_MAPS, KEY, attempt)
     assert written.entry is not None
@@ -93,8 +93,8 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
         await really([Operation(KEY, StoredValue(b'{"metadata":{"resourceVersion":""}}', 33), tried[-1])])
         return await really(operations)
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
-        return Next(blank(a="1"))
+    async def attempt(entry: Entry | None) -> NewState | AttemptOutcome:
+        return NewState(blank(a="1"))
 
     monkeypatch.setattr(store, "commit", commit)
     with pytest.raises(Unavailable):

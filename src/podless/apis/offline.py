@@ -13,7 +13,7 @@ import podless.apis.catalog  # noqa: F401 - registers the kinds that a body can 
 from podless.codec import gotext, serializer
 from podless.kinds import bodies, validation
 from podless.kinds.bodies import Body
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.meta import names, objectmeta
 from podless.meta.errors import BadRequest, Invalid

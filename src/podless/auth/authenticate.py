@@ -43,20 +43,21 @@ class AuthenticatorOptions:
 class Authenticator:
     """Authenticates requests. anonymous: accept requests without credentials.
 
-    accounts: issues and verifies service account tokens, None to accept none. issuers: further token authenticators.
+    accounts: issues and verifies service account tokens, None to accept none. token_authenticators: further ones.
     """
 
     def __init__(
         self,
         tokens: StaticTokens,
         accounts: ServiceAccountTokens | None = None,
-        issuers: Sequence[TokenAuthenticator] = (),
+        token_authenticators: Sequence[TokenAuthenticator] = (),
         *,
         anonymous: bool = True,
     ) -> None:
         self.accounts = accounts
         self._tokens = tokens
-        self._issued: tuple[TokenAuthenticator, ...] = (accounts, *issuers) if accounts is not None else tuple(issuers)
+        own = () if accounts is None else (accounts,)
+        self._token_authenticators: tuple[TokenAuthenticator, ...] = (*own, *token_authenticators)
         self._anonymous = anonymous
         self._verdicts: dict[str, TokenVerdict] = {}  # key: the Authorization header
 
@@ -76,7 +77,7 @@ class Authenticator:
         token = credentials.split(" ")[0]
         if scheme.lower() != "bearer" or not token:
             return self._anonymous_user(certificate)
-        result = self._tokens.verify_token(token)
+        result = self._tokens.find_user(token)
         if result is not None:
             self._cache_verdict(header, TokenVerdict(result))
             return result
@@ -108,7 +109,7 @@ class Authenticator:
         token = token.split(" ")[0]
         if not token and self._anonymous:
             return TokenVerdict(ANONYMOUS, tuple(audiences))
-        verdict = self._tokens.verify_token(token)
+        verdict = self._tokens.find_user(token)
         if verdict is None:
             return await self._request_verdict(token, audiences)
         fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
@@ -116,7 +117,7 @@ class Authenticator:
 
     async def _request_verdict(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         issuer = read_issuer(token)
-        for authenticator in self._issued:
+        for authenticator in self._token_authenticators:
             if authenticator.knows_issuer(issuer):
                 verdict = await authenticator.verify_token(token, audiences)
                 if verdict.user is not None:

@@ -68,7 +68,7 @@ class StaticTokens:
     def __init__(self, users: Mapping[str, User]) -> None:
         self._users = {_digest_token(token): user for token, user in users.items()}
 
-    def verify_token(self, token: str) -> User | None:
+    def find_user(self, token: str) -> User | None:
         """Return the user of a token, None for an unknown one."""
         return self._users.get(_digest_token(token))
 

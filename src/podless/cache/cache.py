@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from podless.cache import current
+from podless.cache import newestrevision
 from podless.cache.events import CacheEvent, ChangeHandler, DeliveryQueue, add_handler, log_failure
 from podless.cache.watchcache import WatchCache
 from podless.store import Record, ResourceKeys, Store, StoreChange, StoreError, StoreTimeout, keys
@@ -32,7 +32,7 @@ class Cache:
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.RevisionReader(
+        self._question = newestrevision.RevisionReader(
             lambda: store.read_revision(), lambda: self.revision, self.wait_for_revision
         )
         self._renewal: asyncio.Task[None] | None = None
@@ -118,7 +118,7 @@ class Cache:
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
-    def call_when_current(self, go: current.Go) -> None:
+    def call_when_current(self, go: newestrevision.Go) -> None:
         """Call `go` when `refresh` would return. Does not wait while the state is read again (`is_reloading`)."""
         self._question.call_when_current(go)
 
@@ -128,7 +128,7 @@ class Cache:
         return self._renewal is not None
 
     async def refresh_once(self) -> None:
-        if not self.is_fresh and (self._renewal is not None or not current.has_waited()):
+        if not self.is_fresh and (self._renewal is not None or not newestrevision.has_waited()):
             await self.refresh()
 
     async def wait_for_revision(self, revision: int) -> None:

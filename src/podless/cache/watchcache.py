@@ -26,7 +26,7 @@ from podless.store import HistoryCompacted, Record, ResourceKeys, Store, StoreCh
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
 _PAGE = 1000  # objects that are read from the store together
-_LOOKED_AT = 16  # the same, if each object must be decoded
+_DECODED_PAGE = 16  # the same, if each object must be decoded
 
 
 class WholeCache(Protocol):
@@ -47,7 +47,7 @@ class WatchCache:
 
     floor: changes at or before this revision are not in the window. changed: no change is later than this revision.
     oldest: no object was written before this revision.
-    looking: held by the watch that looks into long objects.
+    decoding: held by the watch that decodes long objects.
     """
 
     def __init__(self, cache: WholeCache, store: Store, keys: ResourceKeys) -> None:
@@ -57,7 +57,7 @@ class WatchCache:
         self.floor = 0
         self.changed = 0
         self.oldest = 0
-        self.looking = asyncio.Lock()
+        self.decoding = asyncio.Lock()
         self._cache = cache
         self._store = store
         self._read_record = cache.read
@@ -143,7 +143,7 @@ class WatchCache:
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         after, self.oldest = "", revision + 1  # of later writes
-        page_size = _PAGE if self._read_record is None else _LOOKED_AT
+        page_size = _PAGE if self._read_record is None else _DECODED_PAGE
         pauses = TurnPauses()
         while True:
             began = time.perf_counter()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from podless.check.sources import CannotCheck
 from podless.codec import serializer
-from podless.kinds.compile import compile_kind
 from podless.kinds.custom import CustomStrategy
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.meta import gvk
 from podless.runtime.dataclass import dataclass

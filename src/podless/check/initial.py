@@ -17,7 +17,7 @@ from podless.apis import offline
 from podless.check.run import read_definitions
 from podless.check.sources import CannotCheck, find_sources
 from podless.codec import serializer
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.meta import field
 from podless.runtime.jsonobject import Object, Schema

@@ -21,7 +21,7 @@ from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController
 from podless.controllers.naming import NameAcceptance
 from podless.controllers.write import SELF, amend_object, drop_finalizer, empty_kind, report_status
-from podless.kinds.compile import compile_kind, has_condition
+from podless.kinds.fromdefinition import compile_kind, has_condition
 from podless.kinds.kind import Kind, is_same_kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object

@@ -18,7 +18,7 @@ from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import SELF, report_status, with_status
-from podless.kinds.compile import has_condition
+from podless.kinds.fromdefinition import has_condition
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import FOLLOWING, Operation, ResourceKeys, StoredValue, keys

@@ -24,7 +24,7 @@ from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 
 Change = Callable[[Object], Object]
 
@@ -95,11 +95,11 @@ async def amend_object(
     writes. Raises Unavailable.
     """
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         changed = change(view.load_object(kind, own_version(kind, entry), entry))
-        return Next(changed) if changed is not None else AttemptOutcome.DELETE
+        return NewState(changed) if changed is not None else AttemptOutcome.DELETE
 
     await storage.amend_stored(api, kind, key, plan_write, hooks=hooks)
 
@@ -107,7 +107,7 @@ async def amend_object(
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
     """Delete an object if it is still at a revision, regardless of finalizers."""
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         return AttemptOutcome.DELETE if entry is not None and entry.revision == revision else AttemptOutcome.KEEP
 
     await storage.amend_stored(api, kind, key, plan_write)
@@ -133,7 +133,7 @@ async def report_status(
     version = kind.by_version[kind.storage_version]
     obj = stored
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         nonlocal obj
         if entry is None:
             return AttemptOutcome.KEEP
@@ -141,7 +141,7 @@ async def report_status(
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load_object(kind, version, entry)
         obj = with_status(kind, old, change, manager)
-        return Next(obj, along)
+        return NewState(obj, along)
 
     written = await storage.amend_stored(api, kind, key, plan_write, hooks=hooks)
     if written.entry is None or obj is None:

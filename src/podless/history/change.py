@@ -32,7 +32,7 @@ _PATHS_SHOWN = 3  # changed paths in a summary
 
 def make_history_kind() -> Kind:
     """Return the kind, which is declared like a custom kind."""
-    from podless.kinds.compile import compile_kind  # a slow import that commands do not need
+    from podless.kinds.fromdefinition import compile_kind  # a slow import that commands do not need
 
     definition = serializer.decode_yaml(Path(__file__).with_name("change.yaml").read_bytes())
     kind = compile_kind(definition, serializer.encode_json(definition))

@@ -14,7 +14,7 @@ from time import perf_counter as _clock
 from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext
-from podless.http.held import ClientMemory
+from podless.http.clientmemory import ClientMemory
 from podless.http.incoming import IncomingBody
 from podless.http.limits import Limits
 from podless.http.message import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.fields.managers import find_manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, routes
-from podless.http.held import SelectorTable
+from podless.http.clientmemory import SelectorTable
 from podless.http.info import RequestInfo
 from podless.http.lists import RowCache
 from podless.http.message import Answer, HTTPRequest, Pending, Response, Stream, settle_answer

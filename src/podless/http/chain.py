@@ -22,7 +22,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from podless.codec import gotext
-from podless.http.current import with_current_state
 from podless.http.fairness import PriorityAndFairness
 from podless.http.filters import (
     with_authentication,
@@ -34,6 +33,7 @@ from podless.http.filters import (
     with_request_deadline,
 )
 from podless.http.flows import Flows
+from podless.http.freshness import with_current_state
 from podless.http.limits import Limits
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from podless.http.held import BODIES, ClientMemory
+from podless.http.clientmemory import BODIES, ClientMemory
 from podless.http.limits import Limits
 from podless.http.message import HTTPRequest
 from podless.meta.errors import TooLarge, TooManyRequests

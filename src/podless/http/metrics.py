@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.auth.authorizer import Attributes
+from podless.http.clientmemory import ClientMemory
 from podless.http.flows import Flow, Flows
-from podless.http.held import ClientMemory
 from podless.http.info import name_scope
 from podless.http.message import SLOW, Answer, HTTPRequest, NoAnswer, Response
 from podless.runtime import clock, system

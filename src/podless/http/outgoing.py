@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from podless.codec import gotext
 from podless.http import sending
-from podless.http.held import ANSWERS, STREAMS, ClientMemory
+from podless.http.clientmemory import ANSWERS, STREAMS, ClientMemory
 from podless.http.limits import Limits
 from podless.http.message import MAX_LOGGED, LazyBody, Response, Sink, Stream
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads, DiscardingTransport, Framing, JoinedPieces

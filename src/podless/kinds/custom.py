@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless import schema as schemas
 from podless.codec import serializer
-from podless.kinds.compiled import CompiledDefinition
+from podless.kinds.compiledforms import CompiledDefinition
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_DESIRED, NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost

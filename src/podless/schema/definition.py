@@ -15,7 +15,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.schema import defaulting, defaults, formats, internal, invariants, keywords, plain, regex, shape
+from podless.schema import defaulting, defaultvalidation, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
@@ -62,7 +62,7 @@ def structural(
             deferred.append(field.invalid(path, "", unsupported))
         else:
             structural_errors = validate_structural(schema, path, skip)
-            structural_errors = structural_errors or defaults.validate_defaults(
+            structural_errors = structural_errors or defaultvalidation.validate_defaults(
                 schema, path, options.pruned_defaults, rules, skip
             )
             errors += structural_errors

@@ -24,7 +24,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import INSERTED, fit_namespace, refuse_while_terminating
 from podless.verbs.runner import PARSE, Stages, Write
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 from podless.verbs.update import attempt_update, change_stages, load_object
 
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # the server sets these
@@ -64,7 +64,7 @@ async def apply_object(api: API, call: Call) -> Single:
     return answer
 
 
-async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Next | AttemptOutcome:
+async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> NewState | AttemptOutcome:
     call = write.call
     if entry is not None or not _creates_missing(call):
         return await attempt_update(api, write, APPLY, entry)
@@ -78,7 +78,7 @@ async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Ne
         write.answer = Single(None, converted, _CREATED)
         return AttemptOutcome.KEEP
     write.answer = Single(None, write.obj, _CREATED)
-    return Next(write.obj, write.along, write.stored)
+    return NewState(write.obj, write.along, write.stored)
 
 
 def _creates_missing(call: Call) -> bool:

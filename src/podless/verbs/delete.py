@@ -15,7 +15,7 @@ from podless.verbs import admit, options, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 
 _HOLDERS = ("orphan", "foregroundDeletion")
 _ACCEPTED = 202  # Accepted: the object still exists, and the client asked for its dependents to go first
@@ -52,29 +52,29 @@ async def remove_object(
     """
     kind = call.kind
     # a real server deletes the objects of a collection in the way of graceful kinds
-    has_stages = not kind.strategy.deletion.graceful and original in (None, call)
+    marks_in_stages = not kind.strategy.deletion.graceful and original in (None, call)
     answer: Single | AnswerDocument | None = None
     dropped: Entry | None = None
-    stays = False
+    is_kept = False
 
-    async def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
-        nonlocal answer, dropped, stays
-        answer, dropped, stays = None, None, False
+    async def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
+        nonlocal answer, dropped, is_kept
+        answer, dropped, is_kept = None, None, False
         if entry is None:
             return AttemptOutcome.KEEP
         await api.converter.prepare_entries(kind, call.version, [entry])
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
-        _check_preconditions(kind, entry, metadata, chosen, has_stages)
+        _check_preconditions(kind, entry, metadata, chosen, marks_in_stages)
         has_finalizers, marked = bool(metadata.get("finalizers")), "deletionTimestamp" in metadata
         if marked and kind.strategy.is_finalizing(obj):
-            answer, stays = Single(entry), True
+            answer, is_kept = Single(entry), True
             return AttemptOutcome.KEEP
         requested = _read_grace_period(chosen)
         period = kind.strategy.grace_period(obj, requested)
         step, ends = _begin_grace(obj, period, requested) if period is not None else (AttemptOutcome.DELETE, False)
         if step is AttemptOutcome.KEEP:
-            answer, stays = Single(entry), True
+            answer, is_kept = Single(entry), True
             return step  # nothing changes, and admission is not asked
         if original is not None:
             seconds = requested if period is None or marked else period
@@ -82,35 +82,35 @@ async def remove_object(
             if seconds is not None and original is call:
                 asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
-        staged = has_stages and not marked
-        if kind.strategy.deletion.marks_first if staged else kind.strategy.deletion.collected:
+        marks_now = marks_in_stages and not marked
+        if kind.strategy.deletion.marks_first if marks_now else kind.strategy.deletion.collected:
             policy = chosen.policy or (_find_default_policy(kind, metadata) if original is not None else "")
-            if staged and chosen.document.get("orphanDependents") is False:
+            if marks_now and chosen.document.get("orphanDependents") is False:
                 policy = "Foreground"  # other deletes then leave the dependents to the garbage collector
             _set_policy_finalizer(metadata, policy)
-        if staged or kind.strategy.deletion.graceful:
+        if marks_now or kind.strategy.deletion.graceful:
             kind.strategy.prepare_delete(obj)
         if period is not None:
             answer = Single(None, obj)
-            stays = not ends or kind.strategy.awaits_finalizers(obj)
-            dropped = None if stays or chosen.dry_run else entry
+            is_kept = not ends or kind.strategy.awaits_finalizers(obj)
+            dropped = None if is_kept or chosen.dry_run else entry
             return AttemptOutcome.KEEP if chosen.dry_run else step
-        if not staged and not kind.strategy.awaits_finalizers(obj):
+        if not marks_now and not kind.strategy.awaits_finalizers(obj):
             is_shown = kind.shown_deleted or kind.strategy.deletion.marks_first
             answer = Single(None, obj) if is_shown else AnswerDocument(_make_status(kind, entry, metadata))
             if chosen.dry_run and has_finalizers:
                 # a real server answers with the object of an update that it started and did not make
                 answer = Single(None, _make_blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
-        _mark_deleted(metadata, graceful=not staged)
-        stays = True
+        _mark_deleted(metadata, graceful=not marks_now)
+        is_kept = True
         if chosen.dry_run:
             answer = Single(None, obj)
             return AttemptOutcome.KEEP
         # deletes by the server itself must not depend on a conversion webhook
         if kind.webhook is None or original is not None:
             obj = await api.converter.make_stored(kind, obj)
-        return Next(obj)
+        return NewState(obj)
 
     written = await storage.update_stored(
         api, kind, call.key, lambda entry: api.off_loop.slices.slice_coroutine(plan_write(entry))
@@ -120,7 +120,7 @@ async def remove_object(
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
         answer.obj["metadata"]["resourceVersion"] = str(written.revision)
     result = answer or (Single(written.entry) if written.entry is not None else None)
-    if stays and isinstance(result, Single) and chosen.document.get("orphanDependents") is False:
+    if is_kept and isinstance(result, Single) and chosen.document.get("orphanDependents") is False:
         return result._replace(code=_ACCEPTED)
     return result
 
@@ -131,12 +131,12 @@ def _read_grace_period(chosen: DeleteOptions) -> int | None:
     return None if grace_period_seconds is None else 1 if grace_period_seconds < 0 else int(grace_period_seconds)
 
 
-def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[Next | AttemptOutcome, bool]:
+def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[NewState | AttemptOutcome, bool]:
     """Begin or shorten a grace period, in seconds. Return the outcome, and whether it is over. requested: if given."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
         _mark_graceful(metadata, period)
-        return Next(obj), not period
+        return NewState(obj), not period
     remaining = metadata.get("deletionGracePeriodSeconds")
     if remaining is not None and (requested is None or requested >= remaining):
         return AttemptOutcome.KEEP, False  # a later delete can only shorten the period
@@ -145,23 +145,25 @@ def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[Next 
         began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - remaining
         metadata["deletionTimestamp"] = clock.format_time(began + period)
     metadata["deletionGracePeriodSeconds"] = period
-    return Next(obj), not period
+    return NewState(obj), not period
 
 
 async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         is_same = entry is not None and entry.created == marked.created
         return AttemptOutcome.DELETE if is_same else AttemptOutcome.KEEP
 
     return await storage.amend_stored(api, call.kind, call.key, plan_write)
 
 
-def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions, has_stages: bool) -> None:
+def _check_preconditions(
+    kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions, marks_in_stages: bool
+) -> None:
     """Raise Conflict for a failed precondition. A precondition "" counts too, and no object meets it.
 
-    has_stages: the kind has its own way of deleting a single object, whose texts differ.
+    marks_in_stages: the kind has its own way of deleting a single object, whose texts differ.
     """
     uid = metadata.get("uid", "")
     for name, expected, actual, cause in (
@@ -170,7 +172,7 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
     ):
         if expected is None or expected == actual:
             continue
-        if has_stages:
+        if marks_in_stages:
             reason = f"Precondition failed: {name} in precondition: {expected}, {name} in object meta: {actual}"
             raise Conflict(kind.plural, kind.stored_group, entry.name, reason)
         found = f"the {name} in the precondition ({expected}) does not match the {name} in record ({actual})"

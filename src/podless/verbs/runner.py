@@ -130,7 +130,7 @@ class _StageGroup(Generic[W]):
         """Return the cost of the stages in bytes: the length of an object that takes as long to decode."""
         return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
-    def is_needed(self, write: W) -> bool:
+    def must_be_awaited(self, write: W) -> bool:
         """Return whether the stages must be awaited: they cost too much for the loop, or can need a webhook."""
         return write.call.kind.webhook is not None or OffLoop.is_long(self.estimate_cost(write))
 
@@ -151,7 +151,7 @@ class Stages(Generic[W]):
             group: list[Any] = list(members)
             groups += group if waits else [_StageGroup(group)]
         self._groups = tuple(groups)
-        self._indexes: dict[_Step[W], int] = {stage.is_needed: index for index, stage in enumerate(groups)}
+        self._indexes: dict[_Step[W], int] = {_condition(stage): index for index, stage in enumerate(groups)}
         self._quick = _list_steps(
             [stage for stage in groups if isinstance(stage, _StageGroup) or not stage.rare], quick=True
         )
@@ -201,10 +201,15 @@ def _list_steps(groups: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bo
     steps: list[_Step[W]] = []
     for group in groups:
         if isinstance(group, AwaitedStage) or not quick:
-            steps.append(group.is_needed)
+            steps.append(_condition(group))
         if isinstance(group, _StageGroup):
             steps += group.works
     return tuple(steps)
+
+
+def _condition(group: _StageGroup[W] | AwaitedStage[W]) -> _Step[W]:
+    """Return the step that tells whether a group must be awaited."""
+    return group.is_needed if isinstance(group, AwaitedStage) else group.must_be_awaited
 
 
 def is_short(write: Write) -> bool:

@@ -54,7 +54,7 @@ class AttemptOutcome(Enum):
     DELETE = "delete"
 
 
-class Next(NamedTuple):
+class NewState(NamedTuple):
     """The new state of an object. along: further keys to commit. stored: the encoded object, if available."""
 
     obj: Object
@@ -70,7 +70,7 @@ class WriteResult(NamedTuple):
 
 
 # returns the wanted outcome for the present state of an object (None: absent); called again if another write came first
-Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | AttemptOutcome]]
+Attempt = Callable[[Entry | None], Coroutine[Any, Any, NewState | AttemptOutcome]]
 
 
 async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
@@ -111,7 +111,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         if outcome is AttemptOutcome.KEEP or (outcome is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along, removal = None, None, True
-        if isinstance(outcome, Next):
+        if isinstance(outcome, NewState):
             obj, along, stored = outcome
             removal = "deletionTimestamp" in obj["metadata"]
             if stored is None:
@@ -133,7 +133,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
 
 
 async def amend_stored(
-    api: API, kind: Kind, key: str, change: Callable[[Entry | None], Next | AttemptOutcome], *, hooks: bool = True
+    api: API, kind: Kind, key: str, change: Callable[[Entry | None], NewState | AttemptOutcome], *, hooks: bool = True
 ) -> WriteResult:
     """Do as `update_stored` does, with a function in place of a coroutine."""
     # slices: it decodes the object, by a schema of any size

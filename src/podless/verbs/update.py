@@ -23,7 +23,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import MAKE, insert_object
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Work, Write
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 
 W = TypeVar("W", bound=Write)
 
@@ -75,7 +75,7 @@ async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
     return write.answer or Single(written.entry)
 
 
-async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | AttemptOutcome:
+async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> NewState | AttemptOutcome:
     """Return the outcome of the change for the present state. Raises as `rewrite_object` does."""
     call = write.call
     if entry is None:
@@ -89,7 +89,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     if write.removed:
         write.answer = Single(None, write.obj)  # the answer shows the update at the former revision
         return AttemptOutcome.DELETE
-    return Next(write.obj, write.along, write.stored) if write.stored is not None else AttemptOutcome.KEEP
+    return NewState(write.obj, write.along, write.stored) if write.stored is not None else AttemptOutcome.KEEP
 
 
 async def _convert_stored(api: API, write: Write) -> None:

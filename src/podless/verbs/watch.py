@@ -246,7 +246,7 @@ class Watch:
                 await self._convert_entries(self._list_involved(events))
                 # one watch of a user at a time, because a decoded object takes 20 times its bytes; one of a collection,
                 # because the next one reuses the decoded objects
-                async with self._turn, self._collection.looking:
+                async with self._turn, self._collection.decoding:
                     if self._waiting:  # `stop` clears it
                         await self._api.off_loop.run_in_slices(self._deliver_events, events)
                 if self._waiting:

@@ -21,7 +21,7 @@ from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
-from podless.verbs.storage import AttemptOutcome, Next
+from podless.verbs.storage import AttemptOutcome, NewState
 
 _OTHER_NAME = "name in URL does not match name in {} object"
 _UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"
@@ -59,7 +59,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         raise BadRequest("Name parameter required.")
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
@@ -71,7 +71,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
             if metadata.get(name):
                 pod["metadata"][name] = dict(sorted({**(pod["metadata"].get(name) or {}), **metadata[name]}.items()))
         set_pod_condition(pod["status"], {"type": "PodScheduled", "status": "True"})
-        return AttemptOutcome.KEEP if dry_run else Next(pod)
+        return AttemptOutcome.KEEP if dry_run else NewState(pod)
 
     await storage.amend_stored(api, call.kind, call.key, plan_write)
     return dict(_CREATED)
@@ -162,14 +162,14 @@ async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
         return
     key, version = budgets[0].key, kind.by_version[kind.storage_version]
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         budget = view.load_object(kind, version, entry)
         if _ignores_unready(pod, budget):
             return AttemptOutcome.KEEP
         _charge_budget(budget, pod["metadata"]["name"])
-        return AttemptOutcome.KEEP if dry_run else Next(budget)
+        return AttemptOutcome.KEEP if dry_run else NewState(budget)
 
     await storage.amend_stored(api, kind, key, plan_write)
 
@@ -245,12 +245,12 @@ async def _mark_disrupted(api: API, call: Call, chosen: DeleteOptions) -> None:
     if chosen.dry_run:
         return
 
-    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> NewState | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         pod = view.load_object(call.kind, call.version, entry)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
         set_pod_condition(pod["status"], condition | {"message": "Eviction API: evicting"})
-        return Next(pod)
+        return NewState(pod)
 
     await storage.amend_stored(api, call.kind, call.key, plan_write)

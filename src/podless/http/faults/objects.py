@@ -16,7 +16,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import report_status
 from podless.http.faults.fault import GROUP, RULES, TERMS, BadFault, FieldSpec, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.kinds.compile import compile_kind
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object

@@ -9,7 +9,7 @@ import pytest
 
 from podless.apis.apiextensions.definition import fill, schemas, status, validate
 from podless.cel.rules import DefinitionRules
-from podless.kinds.compile import has_condition
+from podless.kinds.fromdefinition import has_condition
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct

@@ -22,7 +22,7 @@ from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, read_approval
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
-from podless.kinds.compile import has_condition
+from podless.kinds.fromdefinition import has_condition
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import lazy

@@ -25,7 +25,7 @@ _MIN = 8 << 10  # minimum bytes that a form counts
 _DECODED = 10  # bytes of a decoded schema for each byte of its JSON
 _RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each byte of its text
 
-_account = WeightAccount("podless.kinds.compiled.CompiledDefinition", _MIN, _TOTAL)
+_account = WeightAccount("podless.kinds.compiledforms.CompiledDefinition", _MIN, _TOTAL)
 
 
 class CompiledDefinition(CompiledForm):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth.user import User
-from podless.http.held import ANSWERS, ClientMemory
+from podless.http.clientmemory import ANSWERS, ClientMemory
 from podless.http.message import HTTPRequest, Response
 from podless.meta.errors import TooManyRequests
 from tests.http.test_connection import serving

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.cache.current import RevisionReader
+from podless.cache.newestrevision import RevisionReader
 
 
 class Store:

@@ -100,7 +100,7 @@ class ClientMemory:
         if share is None:
             share = self._users[user] = _UserShare()
         if self._charged + self.unrequested + size > self._half:  # else neither limit is reached
-            self._find_room(user, share, size, holder if alone else None)
+            self._check_limits(user, share, size, holder if alone else None)
         self._charged += size
         share.size += size
         if sort != BODIES:
@@ -108,7 +108,7 @@ class ClientMemory:
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
-    def _find_room(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
+    def _check_limits(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
         """Make room if bytes exceed a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
         only = alone is not None and share.holders.get(alone, 0) == share.size
         is_user_over = share.size + size > self._half and not only

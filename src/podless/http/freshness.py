@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 
 from podless.apis.apiextensions.group import DEFINITIONS
-from podless.cache import current
-from podless.cache.current import FreshnessScope
+from podless.cache import newestrevision
+from podless.cache.newestrevision import FreshnessScope
 from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.verbs.call import API
 
@@ -69,7 +69,7 @@ def with_current_state(api: API) -> Callable[[Handler], Handler]:
             return await settle_answer(handle_in_scope(request))
 
         def handle_in_scope(request: HTTPRequest) -> Answer | Pending:
-            scope = current.begin_waited()
+            scope = newestrevision.begin_waited()
             try:
                 answer = handler(request)
             except BaseException:

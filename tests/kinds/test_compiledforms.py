@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from podless.codec import serializer
-from podless.kinds import compiled
-from podless.kinds.compile import compile_kind
+from podless.kinds import compiledforms
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.runtime.bounded import WeightAccount
@@ -26,8 +26,8 @@ RULE = {"rule": "self.size() < 3"}
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeightAccount]:
     """An account for these tests, smaller than that of the process."""
-    account = WeightAccount("tests.kinds.test_compiled", compiled._MIN, TOTAL)
-    monkeypatch.setattr(compiled, "_account", account)
+    account = WeightAccount("tests.kinds.test_compiled", compiledforms._MIN, TOTAL)
+    monkeypatch.setattr(compiledforms, "_account", account)
     yield account
     account.drop_all()
 
@@ -153,7 +153,7 @@ def test_a_kind_that_is_no_longer_served_leaves_the_account_at_once(account: Wei
 
 def test_rules_are_counted(account: WeightAccount) -> None:
     def weigh(rules: list[dict[str, Any]]) -> int:
-        form = compiled.CompiledDefinition()
+        form = compiledforms.CompiledDefinition()
         form.count_rules({"type": "object", "properties": {"a": {"x-kubernetes-validations": rules}}})
         return form._weight
 
