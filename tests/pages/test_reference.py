@@ -9,7 +9,9 @@ import re
 import pytest
 
 import podless
+from podless import cli
 from podless.app import Settings
+from podless.controllers import workloads
 from podless.runtime.option import Option, Section, declared_options
 from tests.pages import reference
 
@@ -92,7 +94,18 @@ def test_every_fixture_setting_and_field_has_a_meaning() -> None:
 
 
 def test_every_command_has_its_exit_status() -> None:
-    assert reference.EXIT_CODES.keys() == reference.parsers().keys()
+    missing = reference.EXIT_CODES.keys() ^ reference.parsers().keys()
+    assert not missing, f"EXIT_CODES of tests/pages/reference.py needs a row for each command: {sorted(missing)}"
+
+
+def test_a_failure_ends_a_command_with_a_code_that_its_row_has() -> None:
+    for command, meanings in reference.EXIT_CODES.items():
+        assert meanings[cli._FAILURES.get(command, 1)] != "-", f"{command}: see _FAILURES of podless/cli/__init__.py"
+
+
+def test_every_simulated_controller_is_on_its_page() -> None:
+    page = (reference.DOCS / "reference" / "controllers.md").read_text()
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(workloads.NAMES)
 
 
 @pytest.mark.parametrize("folder", ["tutorials", "how-to", "reference", "explanation"])

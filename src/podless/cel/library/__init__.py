@@ -30,6 +30,8 @@ from podless.cel.library import (
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import ALL_ON, Release
 
+# what rules of definitions and policies can use. podless.cel also has math, encoders and strings.REVERSE, which no
+# Kubernetes release has, and the format() of cel-spec (printing) in place of the one that releases have (formatting)
 _RULES = (
     *(operators, standard, time, optionals, strings, formatting, regex, lists),
     *(sets, urls, network, quantity, semver, formats, authz),
