@@ -186,14 +186,12 @@ def _read_strategic(patch: SentPatch) -> Patch:
     return Patch(merge_patch, document)
 
 
-APPLY = PatchType("apply", "application/apply-patch+yaml", None)
-# in the order in which errors and OpenAPI list them
-TYPES = (
-    PatchType("json", "application/json-patch+json", _read_json_patch),
-    PatchType("merge", "application/merge-patch+json", _read_merge_patch),
-    PatchType("strategic", "application/strategic-merge-patch+json", _read_strategic, custom=False),
-    APPLY,
-)
+APPLY_MEDIA = "application/apply-patch"  # with +yaml, and maybe parameters
+JSON_PATCH = PatchType("json", "application/json-patch+json", _read_json_patch)
+MERGE = PatchType("merge", "application/merge-patch+json", _read_merge_patch)
+STRATEGIC = PatchType("strategic", "application/strategic-merge-patch+json", _read_strategic, custom=False)
+APPLY = PatchType("apply", f"{APPLY_MEDIA}+yaml", None)
+TYPES = (JSON_PATCH, MERGE, STRATEGIC, APPLY)  # in the order in which errors and OpenAPI list them
 CUSTOM = tuple(one.media for one in TYPES if one.custom)
 BUILTIN = tuple(one.media for one in TYPES)
 READERS = {one.media: one.read for one in TYPES if one.read is not None}

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.fields.managers import find_manager_name
+from podless.fields.patches import APPLY_MEDIA
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, routes
 from podless.http.clientmemory import SelectorTable
@@ -61,14 +62,13 @@ else:  # most servers never need them
 _NAME = 512  # characters of names of users, and of impersonating users, that are kept
 _AGENT = 256  # characters of a User-Agent that are kept
 _MANAGER = 128  # maximum characters of a field manager
-_APPLY = "application/apply-patch"
 _ROUTES = 4096  # cached routes
 
 
 def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
     """Return the author of a request's writes. An apply has the verb "apply"."""
     managers = call.query.get("fieldManager") if call.query else None
-    if verb == "patch" and call.content_type.startswith(_APPLY):
+    if verb == "patch" and call.content_type.startswith(APPLY_MEDIA):
         verb = "apply"
     author = _make_author(
         (

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.auth.authorizer import Attributes
+from podless.fields.patches import APPLY_MEDIA
 from podless.http.clientmemory import ClientMemory
 from podless.http.flows import Flow, Flows
 from podless.http.info import name_scope
@@ -38,7 +39,6 @@ _REFUSED, _FAILED = 401, 400
 _NOWHERE = (401, 403, 404)  # answers for resources that may not exist, whose names are not used as labels
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
-_APPLY = "application/apply-patch"
 _Labels = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
 _OTHER_LABELS: _Labels = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
@@ -106,7 +106,7 @@ class RequestMetrics:
         if query and "dryRun" in query:
             key = ""
         elif request.method == "PATCH" and key and _is_apply(request):
-            key += _APPLY
+            key += APPLY_MEDIA
         labels, times, counts, flow = self._sorts.get(key) or self._find_sort(request, status, key)
         if flow is not None and flow.user is request.user and status < _FAILED:
             request.flow = flow.lines
@@ -183,7 +183,7 @@ def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
 
 
 def _is_apply(request: HTTPRequest) -> bool:
-    return request.headers.get("content-type", "").startswith(_APPLY)
+    return request.headers.get("content-type", "").startswith(APPLY_MEDIA)
 
 
 def _is_plain(text: str) -> bool:

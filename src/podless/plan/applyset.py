@@ -11,10 +11,11 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from podless.fields.patches import APPLY
 from podless.plan import planfile
 from podless.plan.manifests import Identity, Item, Key
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.requests import APPLY, JSON, RequestResult, SendRequest
+from podless.plan.requests import JSON, RequestResult, SendRequest
 from podless.plan.result import Action, Change, Plan, UnreadPart
 from podless.plan.simulation import Simulation
 from podless.plan.writes import read_object
@@ -327,11 +328,11 @@ async def write_parent(send: SendRequest, path: str, patch: Object) -> RequestRe
     """Apply a patch to a parent; after a conflict once more, with force. Raises Refused."""
     query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
     try:
-        return await send("PATCH", path, patch, APPLY, force="false", **query)
+        return await send("PATCH", path, patch, APPLY.media, force="false", **query)
     except Refused as refused:
         if refused.code != 409:
             raise
-    return await send("PATCH", path, patch, APPLY, force="true", **query)
+    return await send("PATCH", path, patch, APPLY.media, force="true", **query)
 
 
 def label_member(obj: Object, value: str) -> Object:

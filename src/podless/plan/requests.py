@@ -14,10 +14,6 @@ from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
 JSON = "application/json"
-APPLY = "application/apply-patch+yaml"
-STRATEGIC = "application/strategic-merge-patch+json"
-MERGE = "application/merge-patch+json"
-JSON_PATCH = "application/json-patch+json"
 # by apiVersion and kind
 BUILT_IN: Mapping[tuple[str, str], Kind] = {
     (kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions

@@ -10,9 +10,10 @@ from typing import Any
 
 from podless.fields import sets
 from podless.fields.kubectl import LAST_APPLIED
+from podless.fields.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from podless.plan import threeway
 from podless.plan.options import CLIENT_SIDE, CREATE, MANAGERS, REPLACE, SERVER_SIDE, PlanOptions
-from podless.plan.requests import APPLY, BUILT_IN, JSON_PATCH, MERGE, STRATEGIC, RequestResult, SendRequest
+from podless.plan.requests import BUILT_IN, RequestResult, SendRequest
 from podless.remote.cluster import Refused
 from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
@@ -75,10 +76,10 @@ async def write_object(
     if options.mode == CLIENT_SIDE:
         return await _apply_client_side(send, resource, obj, before, query, guarded=guarded)
     forced = {"force": "true" if options.force else "false", **query}
-    answered = await send("PATCH", path, obj, APPLY, **forced)
+    answered = await send("PATCH", path, obj, APPLY.media, **forced)
     if before is not None and await migrate_managers(send, path, answered.obj, options.field_manager):
         body = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
-        repeated = await send("PATCH", path, body, APPLY, **forced)
+        repeated = await send("PATCH", path, body, APPLY.media, **forced)
         answered = RequestResult(repeated.obj, (*answered.warnings, *repeated.warnings))
     return _make_result(answered)
 
@@ -125,11 +126,12 @@ async def _apply_client_side(
         raise Unwritable(f"the annotation {LAST_APPLIED} of the object is no JSON: {error}") from None
     kind = BUILT_IN.get((resource.api_version, resource.kind))
     struct = kind.struct_of(kind.by_version[resource.version]) if kind is not None else None
-    patch, media = threeway.make_patch(original, annotated, before, struct), STRATEGIC if struct is not None else MERGE
+    patch = threeway.make_patch(original, annotated, before, struct)
     if not patch:
         return RequestResult(before, tuple(warned))
     if revision is not None:
         patch = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": revision}}
+    media = (MERGE if struct is None else STRATEGIC).media
     return _make_result(await send("PATCH", resource.path(namespace, name), patch, media, **query), *warned)
 
 
@@ -151,7 +153,7 @@ async def migrate_managers(send: SendRequest, path: str, obj: Object, manager: s
         {"op": "replace", "path": "/metadata/managedFields", "value": upgraded},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": obj["metadata"]["resourceVersion"]},
     ]
-    await send("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
+    await send("PATCH", path, patch, JSON_PATCH.media, fieldManager=manager)
     return True
 
 
@@ -184,7 +186,7 @@ async def _keep_record(send: SendRequest, path: str, obj: Object) -> Object:
         "kind": obj["kind"],
         "metadata": {"annotations": annotations, "name": metadata["name"], **namespace_field},
     }
-    return (await send("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
+    return (await send("PATCH", path, body, APPLY.media, fieldManager=_RECORDER)).obj
 
 
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:
