@@ -29,7 +29,7 @@ from podless.auth.rbac import RBAC
 from podless.auth.tokens import StaticTokens, read_file
 from podless.auth.user import ADMIN
 from podless.cache.cache import Cache
-from podless.controllers import health, namespaces, workloads
+from podless.controllers import health, namespaces, standins
 from podless.controllers.accounttokens import AccountTokens
 from podless.controllers.apiservices import APIServiceAvailability, APIServiceController, APIServiceRegistration
 from podless.controllers.controller import Controller
@@ -187,7 +187,7 @@ class Cluster:
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
-        self._controllers += workloads.build_controllers(api, workloads.check_names(settings.controllers))
+        self._controllers += standins.build_controllers(api, standins.check_names(settings.controllers))
         if settings.read_only:
             self._controllers = await self._find_readers(api)
         elif not api.store.prompt:

@@ -9,7 +9,7 @@ from podless.apis import features, runtimeconfig
 from podless.auth.access import MODES, BadAccess
 from podless.auth.authenticate import AuthenticatorOptions
 from podless.auth.user import User
-from podless.controllers import workloads
+from podless.controllers import standins
 from podless.hooks import Sources
 from podless.runtime.dataclass import dataclass
 from podless.runtime.option import StartError, file_option, join_lists, merge_maps, option, parse_duration
@@ -37,7 +37,7 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
 
     token_file: in kube-apiserver's CSV format. tokens: users by token. services: host:port by namespace/name or
     namespace/name:port. runtime_config: such as {"apiextensions.k8s.io/v1beta1": True}. garbage_delay: seconds, None
-    for no garbage collection. controllers: names in podless.controllers.workloads. Raises StartError for invalid
+    for no garbage collection. controllers: names in podless.controllers.standins. Raises StartError for invalid
     settings.
     """
 
@@ -65,11 +65,11 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
     )
     controllers: Sequence[str] = option(
         "--controllers",
-        "controllers and kubelets to simulate: " + ", ".join(workloads.NAMES) + ", or * for all",
+        "controllers and kubelets to simulate: " + ", ".join(standins.NAMES) + ", or * for all",
         value=(),
         metavar="NAME,...",
-        parse=workloads.parse_names,
-        combine=lambda given: workloads.check_names(join_lists(given)),
+        parse=standins.parse_names,
+        combine=lambda given: standins.check_names(join_lists(given)),
     )
     services: Mapping[str, str] = option(
         "--service",
@@ -189,7 +189,7 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
         runtimeconfig.check_disabled(self.disable_builtin)
         runtimeconfig.check_resources("history-for", self.history_for)
         try:
-            workloads.check_names(self.controllers)
+            standins.check_names(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
         for name, place in self.services.items():

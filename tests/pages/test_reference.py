@@ -11,7 +11,7 @@ import pytest
 import podless
 from podless import cli
 from podless.app import Settings
-from podless.controllers import workloads
+from podless.controllers import standins
 from podless.runtime.option import Option, Section, declared_options
 from tests.pages import reference
 
@@ -103,9 +103,9 @@ def test_a_failure_ends_a_command_with_a_code_that_its_row_has() -> None:
         assert meanings[cli._FAILURES.get(command, 1)] != "-", f"{command}: see _FAILURES of podless/cli/__init__.py"
 
 
-def test_every_simulated_controller_is_on_its_page() -> None:
+def test_every_standin_is_on_its_page() -> None:
     page = (reference.DOCS / "reference" / "controllers.md").read_text()
-    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(workloads.NAMES)
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(standins.NAMES)
 
 
 @pytest.mark.parametrize("folder", ["tutorials", "how-to", "reference", "explanation"])

@@ -12,7 +12,7 @@ from typing import Any, AnyStr, cast
 
 
 class _Late:
-    """A stand-in for a value that is made at the first access. It keeps what is found as attributes."""
+    """A placeholder for a value that is made at the first access. It keeps what is found as attributes."""
 
     def __init__(self, make: Callable[[], object]) -> None:
         self._make = make
@@ -24,7 +24,7 @@ class _Late:
 
 
 class LateModule(_Late):
-    """A stand-in for a module, which is imported at the first access.
+    """A placeholder for a module, which is imported at the first access.
 
     Type checkers do not see through it: import the module under TYPE_CHECKING, too.
     """

@@ -13,7 +13,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import pods, requests
+from podless.controllers.standins import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object

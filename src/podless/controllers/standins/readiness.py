@@ -1,4 +1,4 @@
-"""Simulates kubelets: pods run and are ready immediately, as with kwok."""
+"""The stand-in for kubelets: pods run and are ready immediately, as with kwok."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import pods, requests
+from podless.controllers.standins import pods, requests
 from podless.controllers.write import with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object

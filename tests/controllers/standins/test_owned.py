@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.controllers.workloads import owned
+from podless.controllers.standins import owned
 
 
 def test_the_same_says_the_same() -> None:

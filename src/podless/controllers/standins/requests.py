@@ -1,4 +1,4 @@
-"""Requests that the simulated controllers make as clients; they pass admission."""
+"""Requests that the stand-ins make as clients; they pass admission."""
 
 from __future__ import annotations
 

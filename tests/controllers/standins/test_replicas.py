@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.controllers.workloads import owned, pods
+from podless.controllers.standins import owned, pods
 from podless.runtime import clock
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.controllers.standins.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
 SPEC: dict[str, Any] = {"replicas": 2, "selector": SELECTOR, "template": TEMPLATE}

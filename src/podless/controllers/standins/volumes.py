@@ -9,7 +9,7 @@ from podless.apis.core.group import CLAIMS, PODS, VOLUMES
 from podless.apis.storage.group import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import pods, requests
+from podless.controllers.standins import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object

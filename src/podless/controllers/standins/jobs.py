@@ -6,8 +6,8 @@ import math
 
 from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
-from podless.controllers.workloads import pods, requests
-from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.standins import pods, requests
+from podless.controllers.standins.owned import OwnerController, pod_of
 from podless.controllers.write import list_conditions, with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object

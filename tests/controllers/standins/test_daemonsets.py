@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from podless.runtime.jsonobject import Object
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.controllers.standins.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
 

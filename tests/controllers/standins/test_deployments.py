@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless import Server
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.controllers.standins.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
 SPEC: dict[str, Any] = {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE}

@@ -1,6 +1,6 @@
-"""Simulates kube-controller-manager and kubelets, for tests. Off by default.
+"""Stand-ins for kube-controller-manager and kubelets, for tests. Off by default.
 
-The simulated controllers cover the common cases, and act as clients: their requests pass admission.
+They cover the common cases, and act as clients: their requests pass admission.
 docs/reference/controllers.md lists what is left out.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.controllers.standins.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
 CLAIM = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.runtime.jsonobject import Object
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.controllers.standins.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
 PORTS: Object = {"ports": [{"port": 80}]}

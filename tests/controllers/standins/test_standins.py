@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from podless import Server, StartError
-from podless.controllers import workloads
+from podless.controllers import standins
 
 
 def test_names() -> None:
-    assert workloads.parse_names("ready,deployment,ready") == ("deployment", "ready")
-    assert workloads.parse_names("*") == workloads.NAMES
-    assert workloads.parse_names("") == ()
+    assert standins.parse_names("ready,deployment,ready") == ("deployment", "ready")
+    assert standins.parse_names("*") == standins.NAMES
+    assert standins.parse_names("") == ()
     with pytest.raises(ValueError, match="unknown controller 'x': use daemonset, deployment, "):
-        workloads.parse_names("x")
+        standins.parse_names("x")
 
 
 def test_a_server_says_so_at_once() -> None:

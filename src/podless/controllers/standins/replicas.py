@@ -6,8 +6,8 @@ import asyncio
 
 from podless.apis.apps.group import REPLICA_SETS
 from podless.apis.core.group import PODS
-from podless.controllers.workloads import pods, requests
-from podless.controllers.workloads.owned import CreationFailed, OwnerController, pod_of
+from podless.controllers.standins import pods, requests
+from podless.controllers.standins.owned import CreationFailed, OwnerController, pod_of
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
-from podless.controllers.workloads import owned, pods, requests
-from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.standins import owned, pods, requests
+from podless.controllers.standins.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 

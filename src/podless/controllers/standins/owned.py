@@ -1,4 +1,4 @@
-"""The base class of controllers that create objects for owners, and hashes of pod templates."""
+"""The base class of stand-ins that create objects for owners, and hashes of pod templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
 from podless.codec import serializer
 from podless.controllers.controller import Controller
-from podless.controllers.workloads import pods, requests
+from podless.controllers.standins import pods, requests
 from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.errors import APIError, Forbidden
@@ -20,7 +20,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
 
-MAX_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
+MAX_PODS = 10_000  # maximum pods in all namespaces that the stand-ins create
 _RETRY_DELAY = 5.0  # seconds until a rejected create is retried
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _HASH_LENGTH = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.runtime.jsonobject import Object
-from tests.controllers.workloads.conftest import POD, Namespace
+from tests.controllers.standins.conftest import POD, Namespace
 from tests.eventually import until
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from podless.apis.apps.group import DAEMON_SETS
 from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
-from podless.controllers.workloads import owned, pods, requests
-from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.standins import owned, pods, requests
+from podless.controllers.standins.owned import OwnerController, pod_of
 from podless.runtime.jsonobject import Object
 
 # taints of nodes that pods of DaemonSets tolerate, as in kube-controller-manager

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
-from podless.controllers.workloads import owned, pods, requests
-from podless.controllers.workloads.owned import OwnerController
+from podless.controllers.standins import owned, pods, requests
+from podless.controllers.standins.owned import OwnerController
 from podless.controllers.write import find_condition, list_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
