@@ -17,9 +17,9 @@ from typing import Any
 
 from bench.record.figure import Figure
 from podless.cel import program
-from podless.cel.declared import Declared
 from podless.cel.rules import NodeRules
 from podless.cel.rules.rule import compile_rule
+from podless.cel.schematypes import SchemaTypes
 
 INT = {"type": "integer"}
 WIDGET = {"type": "object", "properties": {"key": {"type": "string"}, "foo": INT}}
@@ -99,11 +99,11 @@ def main(smoke: bool = False) -> list[Figure]:
     head = f"{'microseconds':14} {'compile':>8} {'evaluate':>9} {'in a walk':>10}"
     print(head + "".join(f"  {title}" for title in titles))
     for name, (source, schema, value) in RULES.items():
-        rule = compile_rule({"rule": source}, Declared(schema, resource=False)).program
+        rule = compile_rule({"rule": source}, SchemaTypes(schema, resource=False)).program
         assert rule is not None
 
         def build(source: str = source, schema: dict[str, Any] = schema) -> None:
-            made = compile_rule({"rule": source}, Declared(schema, resource=False)).program
+            made = compile_rule({"rule": source}, SchemaTypes(schema, resource=False)).program
             assert made is not None
             made.prepare()
             made.estimate()

@@ -475,7 +475,7 @@ def test_only_the_two_loops_count_tries() -> None:
 
 # who may look into the text of an error, and why
 READERS = {
-    "codec/patterns.py": "RE2 gives only texts, which are told in Go's words",
+    "codec/goregexp.py": "RE2 gives only texts, which are told in Go's words",
     "store/etcd/client.py": "etcd's texts say more than its codes; they become types here",
     "store/sqlite/refusals.py": "SQLite's texts are told in one line",
 }
@@ -560,7 +560,7 @@ UNSHARED = {
     "structs/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
     "kinds/declared/reading.py": "a reader of one annotation",
     "cel/checker.py": "a tree before anybody else has it",
-    "cel/cost.py": "one estimate",
+    "cel/estimate.py": "one estimate",
     "cel/generate.py": "one compilation",
     "cel/codegen.py": "one compilation",
     "cel/patterns.py": "answers that follow from their question, behind a lock",
@@ -583,7 +583,7 @@ UNSHARED = {
 # Modules that keep answers with functools, and why they may.
 CACHING = {
     "runtime/bounded.py": "answers that follow from their question",
-    "cel/decls.py": "the types of the language by name",
+    "cel/functions.py": "the types of the language by name",
     "cel/library/__init__.py": "the functions of the language, the same for all",
     "cel/rules/verdict.py": "answers that follow from their question",
     "apis/batch/schedules.py": "the time zones of this machine",

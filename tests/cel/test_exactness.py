@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.cel import CompileError, EvaluationError, ProgramError, compile, library, types
-from podless.cel.declared import Declared
 from podless.cel.library import quantity
 from podless.cel.policies import (
     JSON_PATCHES,
@@ -22,6 +21,7 @@ from podless.cel.policies import (
     collect_container_ids,
     make_patch_operations,
 )
+from podless.cel.schematypes import SchemaTypes
 from podless.codec import gotext
 from podless.codec.quantity import parse_nanos
 
@@ -189,7 +189,7 @@ SCHEMA = {
 
 
 def test_a_reserved_word_has_no_known_size() -> None:
-    declared = Declared(SCHEMA, resource=False)
+    declared = SchemaTypes(SCHEMA, resource=False)
     assert declared.root is not None
     costs = [
         compile(f"self.{name}.contains(self.{name})", {"self": declared.root}, schemas=declared).estimate().high

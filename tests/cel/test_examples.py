@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podless.cel import compile, library
-from podless.cel.decls import Declarations
+from podless.cel.functions import Declarations
 
 EVERY, RULES = library.all_libraries(), library.kubernetes_libraries()
 

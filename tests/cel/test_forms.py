@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cel import CelError, EvaluationError, compile
-from podless.cel.declared import Declared
+from podless.cel.schematypes import SchemaTypes
 from podless.cel.values import are_equal
 from tests.conftest import tries
 
@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
         },
     },
 }
-DECLARED = Declared(SCHEMA, resource=False)
+DECLARED = SchemaTypes(SCHEMA, resource=False)
 
 INTS = st.sampled_from(
     ["self.i", "self.l[0]", "self.m['a']", "self.e", "0", "2", "9223372036854775807", "size(self.s)"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.cel import CostExceeded, compile, patterns, types
-from podless.codec import patterns as parsing
+from podless.codec import goregexp
 from podless.runtime.meter import ALLOWANCE, METER, TimeAllowance
 from tests import cost
 
@@ -94,13 +94,13 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The patterns that are compiled meanwhile; none is known from before."""
     patterns._weights.drop_all()
     made: list[str] = []
-    real = parsing.parse_pattern
+    real = goregexp.parse_pattern
 
     def parse(pattern: str, options: Any) -> Any:
         made.append(pattern)
         return real(pattern, options)
 
-    monkeypatch.setattr(parsing, "parse_pattern", parse)
+    monkeypatch.setattr(goregexp, "parse_pattern", parse)
     return made
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from podless.cel.correlation import equal_json
-from podless.codec import patterns
+from podless.codec import goregexp
 from podless.meta import field
 from podless.meta.errors import TooLarge
 from podless.runtime.jsonobject import Object
@@ -249,7 +249,7 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("pattern", "texts"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
 def test_a_dear_pattern_finds_what_it_finds_as_it_is(pattern: str, texts: list[str]) -> None:
-    plain = patterns.make_searcher(patterns.parse_pattern(pattern, patterns.make_options(64 << 20, captures=False)))
+    plain = goregexp.make_searcher(goregexp.parse_pattern(pattern, goregexp.make_options(64 << 20, captures=False)))
     assert [regex.make_matcher(pattern).run(text) for text in texts] == [plain(text) for text in texts]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from podless.cel import types
-from podless.cel.decls import Declarations, Overload
 from podless.cel.errors import CompileError, Issue
+from podless.cel.functions import Declarations, Overload
 from podless.cel.syntax import (
     CallExpr,
     Comprehension,

@@ -1,4 +1,4 @@
-"""Shared parts of the compiler: the state of one program, values, and calls of functions."""
+"""The base of the generator (generate.py): the state of one program, conversions of values, and calls of functions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from podless.cel.convert import convert_container, convert_value
-from podless.cel.declared import Decl
-from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guard_overloads
+from podless.cel.functions import Declarations, Overload
+from podless.cel.schematypes import Decl
 from podless.cel.syntax import CallExpr, Expr, ExprVisitor, Ident, LiteralExpr
 from podless.cel.types import Type
 from podless.cel.validate import PATTERNS
@@ -22,7 +22,10 @@ _COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
 
 
 class CodeGenerator(ExprVisitor[Value]):
-    """Generates the code of one program, and holds its state. exact: generate the exact form."""
+    """Generates the code of one program, and holds its state.
+
+    exact: generate the form that checks the type of each value and continues after errors (generate.py).
+    """
 
     def __init__(self, declarations: Declarations, exact: bool) -> None:
         self.declarations = declarations
@@ -64,7 +67,10 @@ class CodeGenerator(ExprVisitor[Value]):
         return f"{self.writer.name_constant(partial(convert, decl))}({code})"
 
     def emit_leaf(self, code: str, decl: Decl) -> Value:
-        """Return the code of a part of JSON. Convert scalars now, and leave lists and maps as JSON."""
+        """Return the code of a part of JSON. Convert scalars now, and leave lists and maps as JSON.
+
+        The exact form calls even the conversion of a plain value, because it raises for a value of another type.
+        """
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl)
         if decl.is_plain and not self.exact:

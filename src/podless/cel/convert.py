@@ -7,8 +7,8 @@ from typing import Any
 
 from podless.cel import correlation, gotimes
 from podless.cel.bounds import charge_each
-from podless.cel.declared import Decl, escape_name
 from podless.cel.errors import EvaluationError
+from podless.cel.schematypes import Decl, escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
 from podless.codec import gobase64, gotext, gotime, serializer
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.cel import cost, library, macros, program, types
+from podless.cel import library, macros, program, types
 from podless.cel.bounds import run_with_room
-from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
+from podless.cel.estimate import estimate_cost
 from podless.cel.library.quantity import QUANTITY
 from podless.cel.policies.environment import format_runtime_type
 from podless.cel.program import LIMIT, Program
+from podless.cel.schematypes import Decl
 from podless.cel.types import FieldTypes, Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 
@@ -102,6 +103,6 @@ def validate_device_selector(source: str, at: At) -> list[FieldError]:
         return [invalid(at, source, f"compilation failed: {error}")]
     except ProgramError as error:
         return [internal(at, f"program instantiation failed: {error}")]
-    if run_with_room(lambda: cost.estimate_cost(tree, functions, _DEVICE, _NAME)).high > LIMIT:
+    if run_with_room(lambda: estimate_cost(tree, functions, _DEVICE, _NAME)).high > LIMIT:
         return [forbidden(at, "too complex, exceeds cost limit")]
     return []

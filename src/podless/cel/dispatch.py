@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import types, values
-from podless.cel.decls import Overload
 from podless.cel.errors import EvaluationError, NoOverload
+from podless.cel.functions import Overload
 from podless.cel.types import Type
 
 # kind of a declared type: names of the types that its values have

@@ -6,7 +6,7 @@ from functools import partial
 
 from podless.cel import patterns
 from podless.cel.codegen import CodeGenerator
-from podless.cel.declared import unescape_field
+from podless.cel.schematypes import unescape_field
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Select
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value
@@ -22,7 +22,7 @@ _SIZED = frozenset(("list", "map", "string", "bytes"))
 
 
 class InlineGenerator(CodeGenerator):
-    """Each method returns the code of a call, or None if the function itself must be called."""
+    """Writes operators. Each method returns the code of a call, or None if the function itself must be called."""
 
     def emit_both(self, node: CallExpr) -> tuple[Value, Value]:
         """Return both operands, in order."""

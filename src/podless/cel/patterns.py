@@ -1,4 +1,4 @@
-"""RE2 patterns, the language of Go's regexp, cached, with Go's error texts.
+"""The patterns of expressions (codec/goregexp.py), cached and charged.
 
 Some patterns are constants of an expression, written by its author. Others are values that a client sends in
 an object: compiling and searching them is charged to the allowance of the request (runtime/meter.py). Exceeding it
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import StringList
-from podless.codec import patterns
+from podless.codec import goregexp
 from podless.runtime import patternprice
 from podless.runtime.bounded import WeightAccount
 from podless.runtime.meter import ALLOWANCE, charge
@@ -49,10 +49,10 @@ class Pattern:
         self.size = self._gain = 0
         self.compiled: Any = None
         try:
-            self.compiled = patterns.compile_pattern(text, patterns.make_options())
+            self.compiled = goregexp.compile_pattern(text, goregexp.make_options())
             self.size = self.compiled.programsize
-            self.contains: Callable[[str], bool] = patterns.make_searcher(self.compiled)
-        except patterns.PatternFault as fault:
+            self.contains: Callable[[str], bool] = goregexp.make_searcher(self.compiled)
+        except goregexp.PatternFault as fault:
             self.fault = str(fault)
         self.weight = _PATTERN_BYTES + 4 * len(text) + _INSTRUCTION_BYTES * self.size
 

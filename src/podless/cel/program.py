@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.cel import checker, cost, generate, library, macros, parser, syntax, validate
+from podless.cel import checker, generate, library, macros, parser, syntax, validate
 from podless.cel.bounds import run_with_room
-from podless.cel.declared import Decl, Declared
-from podless.cel.decls import Declarations
+from podless.cel.cost import Range
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
+from podless.cel.estimate import estimate_cost
+from podless.cel.functions import Declarations
 from podless.cel.macros import MacroTable
-from podless.cel.sizes import Range
+from podless.cel.schematypes import Decl, SchemaTypes
 from podless.cel.syntax import Expr
 from podless.cel.types import FieldTypes, Type
 from podless.meta.errors import Timeout
@@ -50,7 +51,10 @@ class Program:
         return self.run(*(values.get(name) for name in self._variables), limit=limit)[0]
 
     def run(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """Return value and cost for variables in order. An error has the cost in its attribute cost."""
+        """Return value and cost for variables in order. An error has the cost in its attribute cost.
+
+        The fast form runs first. If it fails, the exact form decides the result (generate.py explains both).
+        """
         fast = self._fast
         if fast is None:
             fast = fill_attribute(self, "_fast", lambda: self._generate_function(False))
@@ -67,7 +71,7 @@ class Program:
         return result
 
     def run_exact(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """Return value and cost as `run` does, by the exact form only."""
+        """Return value and cost as `run` does, by the exact form only: for values that may not fit their types."""
         exact = self._exact
         if exact is None:
             exact = fill_attribute(self, "_exact", lambda: self._generate_function(True))
@@ -108,7 +112,7 @@ class Program:
     def estimate(self) -> Range:
         """Return the minimum and maximum cost of an evaluation."""
         roots = [decl for decl in self._variables.values() if decl is not None]
-        return run_with_room(lambda: cost.estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
+        return run_with_room(lambda: estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
         """Return whether the expression uses a variable."""
@@ -124,23 +128,21 @@ def compile(
     variables: Mapping[str, Type | Decl] | None = None,
     *,
     declarations: Declarations | None = None,
-    schemas: Declared | None = None,
-    known: MacroTable | None = None,
+    schemas: SchemaTypes | None = None,
     container: str = "",
     typed: bool = True,
 ) -> Program:
     """Compile an expression.
 
     variables: their types, or declarations made from schemas. declarations: the functions (default: all of this
-    package). schemas: source of the declarations. known: the macros (default: all). container: the namespace in which
-    names are looked up first. typed: False defers type checks to the evaluation. Raises CompileError with the position
-    of every error, ProgramError for invalid constants.
+    package). schemas: source of the declarations. container: the namespace in which names are looked up first. typed:
+    False defers type checks to the evaluation. Raises CompileError with the position of every error, ProgramError for
+    invalid constants.
     """
     declarations = declarations or library.all_libraries()
     declared = variables or {}
     types = {name: decl.type if isinstance(decl, Decl) else decl for name, decl in declared.items()}
-    known = macros.EVERY if known is None else known
-    tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
+    tree = analyze_source(source, types, declarations, schemas, macros.EVERY, container=container, typed=typed)
     decls = {name: decl if isinstance(decl, Decl) else None for name, decl in declared.items()}
     program = Program(source, tree, declarations, decls)
     if typed:

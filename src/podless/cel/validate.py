@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from podless.cel import access, patterns, types
-from podless.cel.decls import Declarations
 from podless.cel.dispatch import guard_overloads
 from podless.cel.errors import EvaluationError, Issue, ProgramError
+from podless.cel.functions import Declarations
 from podless.cel.library import standard
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, walk_nodes
 from podless.cel.types import Type

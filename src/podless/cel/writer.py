@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from podless.cel.bounds import COST_PER_CHARGE, PAUSE_SECONDS
-from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
+from podless.cel.schematypes import Decl
 from podless.runtime.dataclass import dataclass
 
 MAX_DEPTH = 10  # levels of indentation; a block that starts there adds at most three more

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from podless.cel import gotimes, library, macros, program, types
-from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError
 from podless.cel.formatter import find_optional_bind, format_expression
 from podless.cel.program import LIMIT, Program
+from podless.cel.schematypes import Decl, SchemaTypes
 from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
@@ -59,7 +59,7 @@ def evaluate_rule(
     schema: the openAPIV3Schema of the object; without one, types are not checked. complete: the object has metadata.
     new: the release for a new rule. Raises CompileError or ProgramError for an invalid rule.
     """
-    declared = Declared(schema or {}, resource=schema is not None and complete)
+    declared = SchemaTypes(schema or {}, resource=schema is not None and complete)
     root = declared.root
     names: dict[str, Type] = {"self": root.type if root is not None else types.DYN}
     values: dict[str, Any] = {"self": obj}

@@ -21,8 +21,8 @@ from podless.publish.openapi.standard import REF, package_of
 from podless.runtime.jsonobject import Object, Schema
 
 if TYPE_CHECKING:
-    from podless.cel.declared import Declared
     from podless.cel.policies import TypedEnvironment
+    from podless.cel.schematypes import SchemaTypes
 
 Named = tuple[str, str, str]  # group, version, kind
 
@@ -122,7 +122,7 @@ def _make_environment(spec: Object, registry: Registry, kind: Kind, version: Ver
     return environment
 
 
-def _parameters_type(registry: Registry, param_kind: Object) -> Declared | None:
+def _parameters_type(registry: Registry, param_kind: Object) -> SchemaTypes | None:
     """Return the type of the parameters, None if unknown."""
     group, _, name = (param_kind.get("apiVersion") or "").rpartition("/")
     for kind in registry.list_kinds_of(group, name):
@@ -131,11 +131,11 @@ def _parameters_type(registry: Registry, param_kind: Object) -> Declared | None:
     return None
 
 
-def _declared_type(kind: Kind, version: Version) -> Declared:
-    from podless.cel.declared import Declared
+def _declared_type(kind: Kind, version: Version) -> SchemaTypes:
+    from podless.cel.schematypes import SchemaTypes
 
     # as in kube-apiserver, the nanoseconds make the names of types unique
-    return Declared(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")
+    return SchemaTypes(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")
 
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:

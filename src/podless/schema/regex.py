@@ -1,4 +1,8 @@
-"""Patterns in RE2, the language of Go's regexp, compiled at first use, with Go's error texts."""
+"""The patterns of schemas (codec/goregexp.py), each compiled at its first search and cached.
+
+A schema is known long before its values: so a pattern is priced and parsed when the schema is written, compiled in as
+little memory as possible, and reduced to a search that needs no more than whether a text matches.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from podless.codec import patterns
+from podless.codec import goregexp
 from podless.runtime import patternprice
 from podless.runtime.bounded import WeightAccount, bounded_cache
 from podless.runtime.lazy import compile_late
@@ -54,12 +58,12 @@ def find_problem(pattern: str) -> str:
     cost = price_regex(pattern)
     charge(int(cost) // _NANOS_PER_STEP // 8)
     if cost > MAX_PRICE:
-        return str(patterns.PatternTooLarge(pattern))
+        return str(goregexp.PatternTooLarge(pattern))
     try:
-        patterns.parse_pattern(pattern, patterns.make_options(_ONLY_PARSED, captures=False))
-    except patterns.PatternTooLarge:
+        goregexp.parse_pattern(pattern, goregexp.make_options(_ONLY_PARSED, captures=False))
+    except goregexp.PatternTooLarge:
         return ""
-    except patterns.PatternFault as fault:
+    except goregexp.PatternFault as fault:
         return str(fault)
     return ""
 
@@ -67,15 +71,15 @@ def find_problem(pattern: str) -> str:
 def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
     if cost > MAX_PRICE:
-        raise patterns.PatternTooLarge(pattern)
+        raise goregexp.PatternTooLarge(pattern)
     charge(int(cost + _CHEAPEST) // _NANOS_PER_STEP)
     for max_size, memory in _LADDER:
         if cost > max_size:
             continue
         try:
-            options = patterns.make_options(memory, captures=False)
-            return patterns.parse_pattern(pattern, options), memory * 2 // 3
-        except patterns.PatternTooLarge:
+            options = goregexp.make_options(memory, captures=False)
+            return goregexp.parse_pattern(pattern, options), memory * 2 // 3
+        except goregexp.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
     raise AssertionError("the last memory is for all")
@@ -101,7 +105,7 @@ def _plan_search(pattern: str) -> _SearchPlan:
     if (less := patternprice.count_pattern(pattern)) is not None:
         return _SearchPlan(less[0], cost, *less[1:])
     # RE2 would compile the pattern backwards, too, to find where a match begins
-    return _SearchPlan(f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", cost, begins=True)
+    return _SearchPlan(f"(?s:.*?)(?:{pattern}{goregexp.end_quotation(pattern)})", cost, begins=True)
 
 
 class Matcher:
@@ -142,7 +146,7 @@ class Matcher:
         pattern, cost, min_length, max_length, begins = self._plan
         try:
             compiled, weight = _compile_sized(pattern, cost)
-        except patterns.PatternFault as fault:
+        except goregexp.PatternFault as fault:
             self.problem = str(fault)
             return lambda text: False
         size: int = compiled.programsize
@@ -156,7 +160,7 @@ class Matcher:
             return True
 
         _matcher_weights.set_weight(self, weight)
-        contains = patterns.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=check_length)
+        contains = goregexp.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=check_length)
         if min_length == 0 and max_length is None:
             return contains
         return lambda text: (

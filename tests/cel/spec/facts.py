@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import gotimes, library, types, values
-from podless.cel.decls import Declarations, Library, Overload
+from podless.cel.functions import Declarations, Library, Overload
 from podless.cel.types import Type
 from podless.codec import gotime
 from podless.runtime.jsonobject import Object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from podless.cel import macros
-from podless.cel.decls import Declarations
+from podless.cel.functions import Declarations
 from podless.cel.library import (
     authz,
     encoders,

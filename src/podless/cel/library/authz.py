@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cel.decls import Library, Overload, declare, parse_type
-from podless.cel.sizes import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range
+from podless.cel.cost import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range
+from podless.cel.functions import Library, Overload, declare, parse_type
 from podless.cel.values import size_of
 
 AUTHORIZER, RESOURCE = parse_type("authorization.Authorizer"), parse_type("authorization.ResourceCheck")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from podless.cel.decls import Library, declare
+from podless.cel.cost import traversal_cost
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import traversal_cost
+from podless.cel.functions import Library, declare
 from podless.codec import gobase64
 
 

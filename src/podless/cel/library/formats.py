@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import values
-from podless.cel.decls import Library, declare
-from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, UNIT, CallSite, Cost, Estimate
+from podless.cel.cost import PER_CHARACTER, PER_PATTERN, UNIT, CallSite, Cost, Estimate
+from podless.cel.functions import Library, declare
 from podless.cel.values import NONE, Optional
 from podless.codec import gotime
 from podless.codec.gourl import URLError, parse_url

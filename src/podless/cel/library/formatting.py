@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from podless.cel import bounds, gotimes
-from podless.cel.decls import Library, declare
+from podless.cel.cost import traversal_cost
 from podless.cel.errors import EvaluationError
+from podless.cel.functions import Library, declare
 from podless.cel.library.standard import to_string
-from podless.cel.sizes import traversal_cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
 from podless.cel.types import RUNTIME_NAMES, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.cel.decls import Library, declare
+from podless.cel.functions import Library, declare
 
 
 def _escape_key(key: str) -> str:

@@ -8,10 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import arithmetic, bounds, values
-from podless.cel.decls import Library, declare, declare_each
-from podless.cel.errors import EvaluationError
-from podless.cel.library.optionals import SECOND as OPTIONALS
-from podless.cel.sizes import (
+from podless.cel.cost import (
     MAX_COST,
     NEW_LIST,
     ONE,
@@ -23,6 +20,9 @@ from podless.cel.sizes import (
     measure_value,
     scale_count,
 )
+from podless.cel.errors import EvaluationError
+from podless.cel.functions import Library, declare, declare_each
+from podless.cel.library.optionals import SECOND as OPTIONALS
 from podless.cel.values import NONE, Duration, Optional, Timestamp, Uint, size_of
 from podless.runtime.meter import charge
 

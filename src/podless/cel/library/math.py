@@ -10,8 +10,8 @@ from typing import Any
 
 from podless.cel import arithmetic, values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, Overload, declare, declare_each
 from podless.cel.errors import EvaluationError
+from podless.cel.functions import Library, Overload, declare, declare_each
 from podless.cel.values import UINT_MAX, Uint
 
 

@@ -6,9 +6,9 @@ import ipaddress
 import math
 
 from podless.cel import values
-from podless.cel.decls import Library, declare, parse_type, succeeds
+from podless.cel.cost import ONE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range, traversal_cost
 from podless.cel.errors import EvaluationError, NoOverload
-from podless.cel.sizes import ONE, PER_CHARACTER, UNIT, CallSite, Cost, Estimate, Range, traversal_cost
+from podless.cel.functions import Library, declare, parse_type, succeeds
 from podless.cel.types import STRING
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault

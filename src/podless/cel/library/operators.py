@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from podless.cel import access, arithmetic, values
-from podless.cel.decls import Library, Overload, declare, declare_each
-from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, CallSite, Cost, Estimate, Range
+from podless.cel.cost import ONE, PER_CHARACTER, UNKNOWN, ZERO, CallSite, Cost, Estimate, Range
+from podless.cel.functions import Library, Overload, declare, declare_each
 from podless.cel.values import size_of
 from podless.runtime.release import has
 

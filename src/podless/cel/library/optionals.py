@@ -6,8 +6,8 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare, parse_type
 from podless.cel.errors import EvaluationError
+from podless.cel.functions import Library, declare, parse_type
 from podless.cel.values import NONE, Optional
 
 

@@ -7,9 +7,9 @@ import re
 import sys
 
 from podless.cel import values
-from podless.cel.decls import Library, declare, parse_type, succeeds
+from podless.cel.cost import UNIT, traversal_cost
 from podless.cel.errors import EvaluationError, NoOverload
-from podless.cel.sizes import UNIT, traversal_cost
+from podless.cel.functions import Library, declare, parse_type, succeeds
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
 from podless.runtime.lazy import compile_late

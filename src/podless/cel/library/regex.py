@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podless.cel import patterns
-from podless.cel.decls import Library, declare
-from podless.cel.sizes import search_cost
+from podless.cel.cost import search_cost
+from podless.cel.functions import Library, declare
 
 _SEARCH = search_cost(sized=True)
 LIBRARY = Library(

@@ -6,9 +6,9 @@ import operator
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare, succeeds
+from podless.cel.cost import UNIT, traversal_cost
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import UNIT, traversal_cost
+from podless.cel.functions import Library, declare, succeeds
 from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
 

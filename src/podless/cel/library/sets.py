@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare
-from podless.cel.sizes import ONE, CallSite, Cost, Estimate
+from podless.cel.cost import ONE, CallSite, Cost, Estimate
+from podless.cel.functions import Library, declare
 from podless.runtime.meter import charge
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cel import arithmetic, gotimes, patterns
-from podless.cel.decls import Library, declare, declare_each, parse_type
+from podless.cel.cost import PER_CHARACTER, CallSite, Cost, Estimate, Range, count_traversal, search_cost
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import PER_CHARACTER, CallSite, Cost, Estimate, Range, count_traversal, search_cost
+from podless.cel.functions import Library, declare, declare_each, parse_type
 from podless.cel.types import DURATION, LIST_A, MAP_AB, NULL, TIMESTAMP, TYPE
 from podless.cel.values import (
     INT_MAX,

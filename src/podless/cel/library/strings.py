@@ -6,10 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare
-from podless.cel.errors import EvaluationError
-from podless.cel.literals import ESCAPES
-from podless.cel.sizes import (
+from podless.cel.cost import (
     MAX_COST,
     PER_CHARACTER,
     CallSite,
@@ -21,6 +18,9 @@ from podless.cel.sizes import (
     scale_count,
     traversal_cost,
 )
+from podless.cel.errors import EvaluationError
+from podless.cel.functions import Library, declare
+from podless.cel.literals import ESCAPES
 from podless.cel.values import StringList, size_of
 from podless.runtime.release import has
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from podless.cel import gotimes
-from podless.cel.decls import Library, Overload, declare
+from podless.cel.functions import Library, Overload, declare
 from podless.cel.values import SECOND, Duration, Timestamp
 
 _GETTERS: dict[str, Callable[[datetime], int]] = {

@@ -6,9 +6,9 @@ import re
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare
+from podless.cel.cost import UNIT, traversal_cost
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import UNIT, traversal_cost
+from podless.cel.functions import Library, declare
 from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape_percent
 
 _PORT = re.compile(r":[0-9]*\Z")

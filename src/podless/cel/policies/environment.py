@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from podless.cel import library, macros, program, syntax, types
-from podless.cel.declared import Declared
-from podless.cel.decls import parse_type
 from podless.cel.errors import CompileError, ProgramError
+from podless.cel.functions import parse_type
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
+from podless.cel.schematypes import SchemaTypes
 from podless.cel.types import DYN, FieldTypes, Type
 from podless.runtime.dataclass import dataclass
 from podless.runtime.datafiles import read_blocks
@@ -170,7 +170,7 @@ class TypedEnvironment:
     objects, parameters: their declarations, None if unknown. has_parameters: the policy has a paramKind.
     """
 
-    def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
+    def __init__(self, objects: SchemaTypes, parameters: SchemaTypes | None, *, has_parameters: bool) -> None:
         self._variables: dict[str, Type] = {}
         self._structs = _TypedStructs(self._variables, objects, parameters)
         variable_types = dict(_COMMON_VARIABLES) | dict.fromkeys(("object", "oldObject"), _get_root_type(objects))
@@ -202,7 +202,7 @@ class TypedEnvironment:
 class _TypedStructs(_PolicyStructs):
     """The struct types of a policy, and those of its objects."""
 
-    def __init__(self, variables: dict[str, Type], *declared: Declared | None) -> None:
+    def __init__(self, variables: dict[str, Type], *declared: SchemaTypes | None) -> None:
         super().__init__(variables, patches=False)
         self._declared = [objects for objects in declared if objects is not None]
 
@@ -213,5 +213,5 @@ class _TypedStructs(_PolicyStructs):
         return super().find_field_type(struct, name)
 
 
-def _get_root_type(declared: Declared | None) -> Type:
+def _get_root_type(declared: SchemaTypes | None) -> Type:
     return DYN if declared is None or declared.root is None else declared.root.type

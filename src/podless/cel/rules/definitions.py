@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from podless.cel.declared import MAX_REQUEST
 from podless.cel.rules.objects import NodeRules
 from podless.cel.rules.rule import RULES, RuleError, format_rule
 from podless.cel.rules.verdict import NodeVerdict, RuleVerdict, judge_node
+from podless.cel.schematypes import MAX_REQUEST
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema

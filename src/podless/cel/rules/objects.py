@@ -8,10 +8,10 @@ from typing import Any
 
 from podless.cel.convert import convert_container, convert_value
 from podless.cel.correlation import ItemsByKey, ValuePair, map_keys
-from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import RULES, RuleError, ValidationRule, compile_rule
+from podless.cel.schematypes import SchemaTypes
 from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
@@ -128,7 +128,7 @@ class NodeRules:
 
     def _compile_rules(self) -> list[tuple[ValidationRule, str]]:
         rules = self.schema.get(RULES) or ()
-        declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if rules else None
+        declared = SchemaTypes(self.schema, resource=self.resource, with_floats=self.with_floats) if rules else None
         if declared is None or declared.root is None:
             return []
         result = []
@@ -394,7 +394,7 @@ def _clean_message(text: Any) -> str:
 
 def _unwrap_old(rules: NodeRules, value: Any) -> Any:
     """Return the CEL value in an optional oldSelf. cel-go unwraps it to JSON: parts of a list or map have no schema."""
-    root = Declared(rules.schema, resource=rules.resource).root
+    root = SchemaTypes(rules.schema, resource=rules.resource).root
     assert root is not None
     return convert_container(root, value) if root.kind in ("list", "map", "object") else convert_value(root, value)
 

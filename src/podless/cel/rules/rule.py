@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import library, macros, program, types
-from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
+from podless.cel.schematypes import Decl, SchemaTypes
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
 from podless.runtime.dataclass import dataclass
@@ -100,7 +100,7 @@ class ValidationRule:
         return self.text if self.spec.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(spec: RuleSpec, declared: Declared, new: Release = ALL_ON) -> ValidationRule:
+def compile_rule(spec: RuleSpec, declared: SchemaTypes, new: Release = ALL_ON) -> ValidationRule:
     """Compile a rule for values of a declaration. new: the release of a new rule; stored ones may use everything."""
     source = spec.get("rule") or ""
     if not source.strip():
@@ -127,7 +127,7 @@ class _WrongResultType(Exception):
 
 
 def _compile_program(
-    source: str, root: Decl, declared: Declared, spec: RuleSpec, new: Release, result_kind: str = "bool"
+    source: str, root: Decl, declared: SchemaTypes, spec: RuleSpec, new: Release, result_kind: str = "bool"
 ) -> Program:
     old = types.optional(root.type) if spec.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
@@ -139,7 +139,7 @@ def _compile_program(
     return Program(source, tree, functions, decls)
 
 
-def _compile_message(spec: RuleSpec, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
+def _compile_message(spec: RuleSpec, root: Decl, declared: SchemaTypes, new: Release) -> tuple[Program | None, str]:
     source = spec.get("messageExpression") or ""
     if not source:
         return None, ""

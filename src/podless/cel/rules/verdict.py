@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from podless.cel import library
-from podless.cel.declared import Declared, unescape_field
 from podless.cel.parser import MAX_SIZE
 from podless.cel.rules.rule import RULES, ValidationRule, compile_rule
+from podless.cel.schematypes import SchemaTypes, unescape_field
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
 from podless.runtime.lazy import compile_late
@@ -24,7 +24,7 @@ from podless.runtime.release import ALL_ON, Release, has
 
 # features of the served release that change estimates, also for stored rules
 _COST_FEATURES = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
-# what a verdict depends on: texts of rules, and the keywords that cel/declared.py reads
+# what a verdict depends on: texts of rules, and the keywords that cel/schematypes.py reads
 _RULE_TEXTS = ("rule", "messageExpression", "optionalOldSelf")
 _KEYWORDS = (
     *("type", "format", "maxLength", "maxItems", "maxProperties", "enum", "required"),
@@ -149,7 +149,7 @@ def _find_verdict(node: Schema, resource: bool, new: Release, stored: frozenset[
 def _compute_verdict(key: _VerdictKey) -> NodeVerdict:
     node = key.node
     assert node is not None
-    declared = Declared(node, resource=key.resource)
+    declared = SchemaTypes(node, resource=key.resource)
     if declared.root is None:
         return NodeVerdict(False, 0, ())
     new, stored = key.new, key.stored

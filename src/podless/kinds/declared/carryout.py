@@ -10,10 +10,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from podless.cel.convert import SchemalessValue
-from podless.cel.declared import unescape_field
 from podless.cel.errors import EvaluationError, NoSuchKey
 from podless.cel.library.standard import to_string
 from podless.cel.program import LIMIT
+from podless.cel.schematypes import unescape_field
 from podless.cel.types import DYN, Type
 from podless.cel.values import Duration, Optional, Timestamp, Uint
 from podless.codec import serializer

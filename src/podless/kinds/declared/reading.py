@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from podless.cel import types
-from podless.cel.declared import Declared
 from podless.cel.errors import CelError, CompileError
 from podless.cel.program import Program
 from podless.cel.program import compile as compile_program
 from podless.cel.rules.definitions import RULE_LIMIT
+from podless.cel.schematypes import SchemaTypes
 from podless.cel.types import Type
 from podless.codec import serializer
 from podless.kinds.declared.carryout import ConversionStep, DeclaredConversions
@@ -35,7 +35,7 @@ _KINDS: Final = {
 _SCALARS: Final = ("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "null")
 _WITH_JSON: Final = (*_SCALARS, "list", "map", "dyn", "param")
 _WIDER: Final = (("integer", "number"), ("integer", _EITHER), ("string", _EITHER))
-_OBJECT: Final = "selfType"  # names of object types begin with this (cel/declared.py)
+_OBJECT: Final = "selfType"  # names of object types begin with this (cel/schematypes.py)
 _MAX = 500  # maximum number of entries and paths together
 _MAX_EXPRESSION = 4096  # maximum characters of one expression
 _MAX_EXPRESSIONS = 32768  # maximum characters of all expressions; compiling takes 12 us for each character
@@ -77,7 +77,7 @@ def read_conversions(
 class _ConversionReader:
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
-        self._declared: dict[str, Declared] = {}
+        self._declared: dict[str, SchemaTypes] = {}
         self._moves: dict[tuple[str, str], dict[DeclaredPath, DeclaredPath]] = {}
         self._written: dict[tuple[str, str], list[DeclaredPath]] = {}
         self._count = 0
@@ -204,7 +204,7 @@ class _ConversionReader:
         if declared is None:
             openapi = self._schemas[version].openapi
             properties = {**(openapi.get("properties") or {}), "metadata": _METADATA}
-            declared = self._declared[version] = Declared({**openapi, "properties": properties}, resource=True)
+            declared = self._declared[version] = SchemaTypes({**openapi, "properties": properties}, resource=True)
         root = declared.root
         try:
             program = compile_program(source, {"self": root if root is not None else types.DYN}, schemas=declared)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from podless.cel import types
+from podless.cel.cost import Cost
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
 from podless.cel.types import Type, is_generic
 from podless.runtime.dataclass import dataclass

@@ -1,4 +1,7 @@
-"""RE2 patterns with the errors of Go's regexp, which has the same syntax."""
+"""Go's regexp: compiles patterns with RE2, which has the same syntax, and gives Go's errors. Caches nothing.
+
+Expressions (cel/patterns.py) and schemas (schema/regex.py) have different limits, so each caches its own patterns.
+"""
 
 from __future__ import annotations
 

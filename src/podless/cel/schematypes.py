@@ -39,7 +39,7 @@ _ESCAPED = compile_late(r"__([^_]+)__")
 _ITEMS, _VALUES = "@idx", "@elem"  # steps in the names of types, from a list or map to its items
 
 
-class Declared(FieldTypes):
+class SchemaTypes(FieldTypes):
     """All types of a schema by name, each made at first use. name: of the root's type, without a dot.
 
     with_floats: a float is allowed for an integer, because clients can send one.
@@ -69,7 +69,7 @@ class Declared(FieldTypes):
 
 
 class Decl:
-    """The declaration of a part of a schema.
+    """The declaration of a part of a schema (DeclType in Kubernetes).
 
     kind: of its values. min_bytes: minimum bytes in JSON. max_items: maximum number of items. is_plain: the value is
     the same in JSON and CEL. items: of a list or map. keys: of a map, if more than their type is known.
