@@ -22,7 +22,7 @@ from podless.cache import events, watchcache
 from podless.cel import patterns
 from podless.cli import backup
 from podless.codec import jsontext
-from podless.http import clientmemory, connection, fairness, tls, websocket
+from podless.http import connection, fairness, tls, watchselectors, websocket
 from podless.http.audit import Audit, auditor, backend
 from podless.http.limits import Limits
 from podless.meta import errors
@@ -89,8 +89,8 @@ FIGURES: Mapping[str, Figures] = {
         "| # MiB; # MiB for one user | #, or": (LIMITS.held, LIMITS.held // 2, errors.TooManyRequests.code),
         "| bytes that wait for a client to read its watch | # MiB |": (LIMITS.buffer,),
         "selectors that watches keep in memory | # MiB; # MiB for one user | # |": (
-            LIMITS.held // clientmemory._OF_ALL,
-            LIMITS.held // clientmemory._OF_ONE,
+            LIMITS.held // watchselectors._OF_ALL,
+            LIMITS.held // watchselectors._OF_ONE,
             errors.TooManyRequests.code,
         ),
         "| events of one resource that wait for delivery | # MiB |": (events._MAX_QUEUED,),

@@ -19,17 +19,18 @@ from podless.http import status
 from podless.http.answering import ListenerState
 from podless.http.api import APIHandler
 from podless.http.audit import Audit
-from podless.http.chain import Filter, chain_filters, list_filters
-from podless.http.clientmemory import ClientMemory, SelectorTable
+from podless.http.chain import chain_filters, list_filters
+from podless.http.clientmemory import ClientMemory
 from podless.http.flows import Flows
 from podless.http.freshness import make_read_gate
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Handler
+from podless.http.message import Filter, Handler
 from podless.http.metrics import Metrics, RequestMetrics
 from podless.http.nonresource import NonResourcePaths
 from podless.http.operations import OperationPaths
 from podless.http.tls import CertificateRotation, Certificates, own_names, parse_names
+from podless.http.watchselectors import SelectorTable
 from podless.kinds.registry import Registry
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault, make_private, write_file
@@ -215,7 +216,7 @@ class App:
 
             requests = RecentRequests()
         self._requests = requests
-        self._outside = [*outside, *([self._requests.filter] if self._requests is not None else [])]
+        self._outside = [*outside, *([self._requests.wrap_handler] if self._requests is not None else [])]
         enable_faults = settings.enable_faults or settings.chaos is not False
         self.faults = faults
         if faults is None and enable_faults:
@@ -379,7 +380,7 @@ class App:
             flows=flows,
             faults=faults,
             read_only=read_only,
-            console=self._console.filter if self._console is not None else None,
+            console=self._console.wrap_handler if self._console is not None else None,
         )
         return chain_filters(passed, last.handle)
 
@@ -405,7 +406,7 @@ class App:
         self._backend = Backend(Path(audit.path), audit.size, audit.backups)
         self._cleanup.push_async_callback(self._backend.close)
         self._backend.open()
-        return Auditor(rules, self._backend, registry.find_struct).filter
+        return Auditor(rules, self._backend, registry.find_struct).wrap_handler
 
     def reopen(self) -> None:
         """Reopen the audit log under its name, after log rotation moved the file. Raises OSError."""

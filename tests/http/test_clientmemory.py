@@ -46,7 +46,7 @@ def test_an_account_has_a_bound_for_all_and_one_for_each() -> None:
         held.charge_user("c", 1)
     held.release_bytes("a", 50)
     held.charge_user("c", 50)
-    assert (held.total, held.sorts["bodies"]) == (100, 100)
+    assert (held.total, held.by_purpose["bodies"]) == (100, 100)
     held.unrequested += 26
     assert held.is_crowded
 

@@ -82,7 +82,7 @@ def test_a_page_elsewhere_cannot_use_the_certificate_of_a_user() -> None:
         passed.append(request.path)
         return Response(200)
 
-    handle = Console(lambda: "token", CodeLogin(None)).filter(handler)
+    handle = Console(lambda: "token", CodeLogin(None)).wrap_handler(handler)
 
     def send(certified: bool, **headers: str) -> None:
         request = HTTPRequest.of("POST", "/api/v1/namespaces", {"host": HOST, **headers})

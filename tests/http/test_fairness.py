@@ -27,7 +27,7 @@ def asked(user: str) -> HTTPRequest:
 
 def fair(handler: Handler, limits: Limits) -> PriorityAndFairness:
     made = PriorityAndFairness(limits)
-    made.filter(handler)
+    made.wrap_handler(handler)
     return made
 
 

@@ -183,7 +183,7 @@ async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyP
         raise BadRequest("no")
 
     flow = fairness.PriorityAndFairness(Limits())
-    flow.filter(refuse)
+    flow.wrap_handler(refuse)
     flow._remaining = 0.0
     request = HTTPRequest.of("GET", "/", {})
     request.user = User("a")

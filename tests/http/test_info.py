@@ -68,8 +68,8 @@ def test_requests_of_one_sort_differ_in_namespace_and_name_only(method: str, par
     except UnclearPath:
         return
     asked = info.attributes
-    assert bool(info.sort) == bool(asked.resource)
-    if info.sort:
+    assert bool(info.route_key) == bool(asked.resource)
+    if info.route_key:
         same = asked._replace(namespace=bool(asked.namespace), name=bool(asked.name))  # type: ignore[arg-type]
         shown = (*same, method, bool(info.name), *info._replace(attributes=same, namespace="", name="", legacy=False))
-        assert SORTED.setdefault(info.sort, shown) == shown
+        assert SORTED.setdefault(info.route_key, shown) == shown

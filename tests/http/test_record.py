@@ -69,7 +69,7 @@ class Sink:
 
 
 def record(requests: RecentRequests, count: int) -> None:
-    handle = requests.filter(lambda request: Response(200))
+    handle = requests.wrap_handler(lambda request: Response(200))
     for number in range(count):
         request = HTTPRequest.of("GET", f"/api/v1/n{number}", {})
         handle(request)

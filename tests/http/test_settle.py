@@ -41,7 +41,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
         request.audit.set_user(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])
 
-    handler = Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner)
+    handler = Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).wrap_handler(inner)
     async with serving(handler, measured.note_answer, held=len(LONG)) as connect:
         client = await connect()
         held = connect.listener._shared.memory  # type: ignore[attr-defined]

@@ -149,7 +149,7 @@ class ServiceAccountTokens:
         """
         now = int(clock.time())
         claim: dict[str, Any] = {"namespace": account.namespace}
-        claim |= {sort: bound[sort].make_claim() for sort in ("node", "pod", "secret") if sort in bound}
+        claim |= {kind: bound[kind].make_claim() for kind in ("node", "pod", "secret") if kind in bound}
         claim["serviceaccount"] = {"name": account.name, "uid": uid}
         claims = {
             "aud": list(audiences),
@@ -194,8 +194,8 @@ class ServiceAccountTokens:
         for collection in (self._accounts, self._secrets):
             if not collection.loaded:
                 await collection.load()
-        for sort, running in self._running.items():
-            if running is not None and not running.loaded and sort in claims.get(_CLAIM, ()):
+        for kind, running in self._running.items():
+            if running is not None and not running.loaded and kind in claims.get(_CLAIM, ()):
                 await running.load()
         if claims["iss"] == _SECRET_ISSUER:
             return self._verdict_of_kept(token, claims, audiences)
@@ -228,8 +228,8 @@ class ServiceAccountTokens:
         namespace, until = claim["namespace"], claims["exp"]
         account = BoundObject(claim["serviceaccount"]["name"], claim["serviceaccount"]["uid"])
         secret, pod, node = (
-            BoundObject(claim[sort]["name"], claim[sort].get("uid", "")) if sort in claim else None
-            for sort in ("secret", "pod", "node")
+            BoundObject(claim[kind]["name"], claim[kind].get("uid", "")) if kind in claim else None
+            for kind in ("secret", "pod", "node")
         )
         pods, nodes = self._running.values()
 
@@ -245,9 +245,9 @@ class ServiceAccountTokens:
         if not is_valid():
             return _NO_USER
         extra = {CREDENTIAL: (f"JTI={claims['jti']}",)}
-        for sort, bound in (("node", node), ("pod", pod)):
+        for kind, bound in (("node", node), ("pod", pod)):
             if bound is not None:
-                extra |= {f"{_EXTRA}{sort}-{name}": (value,) for name, value in bound.make_claim().items()}
+                extra |= {f"{_EXTRA}{kind}-{name}": (value,) for name, value in bound.make_claim().items()}
         user = account_user(namespace, account.name, account.uid, extra)
         return TokenVerdict(user, tuple(bound for bound in audiences if bound in claims["aud"]), is_valid)
 

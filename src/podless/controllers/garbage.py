@@ -184,7 +184,7 @@ class GarbageCollector(Controller):
         """Follow all changes that wait for it, in slices."""
         async with self._following:
             while self._unfollowed:
-                await self.api.off_loop.run_in_slices(self._follow_state, self._unfollowed[0])
+                await self.api.off_loop.slices.run(self._follow_state, self._unfollowed[0])
                 self._unfollowed.popleft()
 
     def _follow_state(self, state: _ObjectState) -> None:

@@ -91,7 +91,7 @@ class RoleController(Controller):
         entry = self._roles.get(key)
         if entry is None:
             return
-        selected = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
+        selected = await self.api.off_loop.slices.run(_select_rules, entry, entries)
         if selected is None:
             return
         stored = _encode_rules(entry)

@@ -363,8 +363,8 @@ class Gate:
         self.control: GatedRun | None = None
         self._clients = {f"Bearer {token}": name for token, name in clients.items()}
 
-    def filter(self, handler: Handler) -> Handler:
-        """Return the filter for clients' requests. Other requests go to the next handler."""
+    def wrap_handler(self, handler: Handler) -> Handler:
+        """Return a handler for the requests of clients. Other requests go to the next handler."""
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             client = self._clients.get(request.headers.get("authorization", ""))

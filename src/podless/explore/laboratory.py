@@ -82,7 +82,7 @@ class Laboratory:
             garbage_delay=0.0,  # at once, before clients see the deletion that causes it
             **(setup.settings or {}),
         )
-        self._app = App(settings, [self._gate.filter])
+        self._app = App(settings, [self._gate.wrap_handler])
         self._clock = Clock()
         self._context = contextvars.copy_context()
         self._context.run(CURRENT.set, self._clock)

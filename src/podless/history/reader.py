@@ -111,10 +111,10 @@ class HistoryReader:
         make = partial(make_change, written, before, changed_object, state=state)
         size = keys.size_of(written.stored) + (keys.size_of(before.stored) if before is not None else 0)
         if not self._off_loop.is_long(size):
-            return await self._off_loop.run_in_slices(make)
+            return await self._off_loop.slices.run(make)
         # one at a time: decoded, it takes 20 times the bytes
         async with self._off_loop.turns.wait_turn(user.name, size):
-            return await self._off_loop.run_in_slices(make)
+            return await self._off_loop.slices.run(make)
 
     def find_object(self, key: str) -> ChangedObject:
         """Return the object of a key."""

@@ -7,11 +7,9 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podless.fields.managers import find_manager_name
-from podless.fields.patches import APPLY_MEDIA
-from podless.history.change import GROUP, read_audit_id
+from podless.history.change import GROUP
 from podless.http import negotiate, routes
-from podless.http.clientmemory import SelectorTable
+from podless.http.authors import make_author
 from podless.http.info import RequestInfo
 from podless.http.lists import RowCache
 from podless.http.message import Answer, HTTPRequest, Pending, Response, Stream, settle_answer
@@ -28,16 +26,16 @@ from podless.http.render import (
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.sending import SWAGGER_THRESHOLD, THRESHOLD, compress_answer, shrink_answer
 from podless.http.stream import WatchStream, error_line, watch_media
+from podless.http.watchselectors import SelectorTable
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.offload.offloop import OffLoop
 from podless.runtime import lazy
-from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import made_once
 from podless.runtime.meter import ALLOWANCE, TimeAllowance
 from podless.runtime.release import has
-from podless.store.contract import AUTHOR, Author
+from podless.store.contract import AUTHOR
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, Single, list_entries
 from podless.verbs.create import create_object
@@ -59,38 +57,7 @@ else:  # most servers never need them
     scale, review = lazy.LateModule("podless.virtual.scale"), lazy.LateModule("podless.virtual.review")
     connect = lazy.LateModule("podless.virtual.connect")
 
-_NAME = 512  # characters of names of users, and of impersonating users, that are kept
-_AGENT = 256  # characters of a User-Agent that are kept
-_MANAGER = 128  # maximum characters of a field manager
 _ROUTES = 4096  # cached routes
-
-
-def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
-    """Return the author of a request's writes. An apply has the verb "apply"."""
-    managers = call.query.get("fieldManager") if call.query else None
-    if verb == "patch" and call.content_type.startswith(APPLY_MEDIA):
-        verb = "apply"
-    author = _make_author(
-        (
-            call.user.name[:_NAME],
-            request.sender[:_NAME],
-            verb,
-            call.subresource,
-            managers[0][:_MANAGER] if managers else "",
-            call.agent[:_AGENT],
-        )
-    )
-    return author if request.audit is None else author._replace(audit=read_audit_id(request.audit.id))
-
-
-@bounded_cache(1024)
-def _make_author(texts: tuple[str, str, str, str, str, str]) -> Author:
-    """Return an Author, the same one for equal texts: few authors make many writes.
-
-    texts: its fields, with the fieldManager parameter in place of the manager.
-    """
-    user, sender, verb, subresource, manager, agent = texts
-    return Author(user, sender, verb, subresource, find_manager_name(manager, agent)[:_MANAGER], agent)
 
 
 _Write = Callable[[API, Call], Coroutine[Any, Any, Outcome]]
@@ -115,7 +82,7 @@ def _find_write(call: Call) -> _Write:
 
 
 class _Route(NamedTuple):
-    """How requests of one sort (`RequestInfo.sort`) are answered, once they are checked. tables: are offered."""
+    """How requests with one `RequestInfo.route_key` are answered, once they are checked. tables: are offered."""
 
     kind: Kind
     version: Version
@@ -130,9 +97,9 @@ class APIHandler:
     answers.
     """
 
-    def __init__(self, api: API, documents: NonResourcePaths, selections: SelectorTable) -> None:
+    def __init__(self, api: API, documents: NonResourcePaths, selectors: SelectorTable) -> None:
         self._api = api
-        self._selections = selections
+        self._selectors = selectors
         self._nonresource = documents
         self._rows = RowCache()
         self._routes: dict[str, _Route] = {}
@@ -145,7 +112,7 @@ class APIHandler:
     def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
         info = request.info
-        route = self._routes.get(info.sort)
+        route = self._routes.get(info.route_key)
         if route is not None:
             kind, version, tables, answer = route
             call = _make_call(request, info, kind, version)
@@ -154,7 +121,7 @@ class APIHandler:
             return answer(request, call, _choose_form(request, call, tables))
         if self._api.registry.remote:
             self._check_local(request.path)
-        return self._answer_sort(request, info) if info.attributes.resource else self._answer_path(request)
+        return self._answer_uncached(request, info) if info.attributes.resource else self._answer_path(request)
 
     def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer to a request for a path of no resource."""
@@ -165,8 +132,8 @@ class APIHandler:
             return document  # as a real server, which sends OpenAPI v3 as it is
         return shrink_answer(request, document)
 
-    def _answer_sort(self, request: HTTPRequest, info: RequestInfo) -> Answer | Pending:
-        """Check and answer a request of a sort whose route is not cached.
+    def _answer_uncached(self, request: HTTPRequest, info: RequestInfo) -> Answer | Pending:
+        """Check and answer a request whose route is not cached.
 
         Raises NotServed, PageNotFound, MethodNotAllowed or BadRequest.
         """
@@ -189,7 +156,7 @@ class APIHandler:
         return await settle_answer(self._answer_checked(request, info, call))
 
     def _answer_checked(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer | Pending:
-        """Answer a request that passed the checks, and cache the route of its sort."""
+        """Answer a request that passed the checks, and cache its route."""
         if call.subresource and connect.is_forwarded(call):
             return self._answer_connect(request, call)
         route = self._make_route(call)
@@ -197,7 +164,7 @@ class APIHandler:
         if not info.prefix and route.answer != self._read_history:
             if len(self._routes) >= _ROUTES:
                 self._routes.clear()
-            self._routes[info.sort] = route
+            self._routes[info.route_key] = route
         return route.answer(request, call, _choose_form(request, call, route.tables))
 
     def _make_route(self, call: Call) -> _Route:
@@ -333,7 +300,7 @@ class APIHandler:
 
     async def _answer_write(self, write: _Write, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         call.body = request.body if request.claim_body() else await request.wait_body()
-        AUTHOR.set(make_author(request, call, call.verb))
+        AUTHOR.set(make_author(request, call))
         size = self._estimate_size(call)
         ALLOWANCE.set(TimeAllowance(size if call.verb != "deletecollection" else math.inf))
         if call.kind.strategy.checking.preload:
@@ -385,7 +352,7 @@ class APIHandler:
         return write(self._api, call)
 
     async def _answer_watch(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
-        lease = self._selections.charge_watch(request, call)
+        lease = self._selectors.charge_watch(request, call)
         watch: Watch | None = None
         try:
             chosen = await options.read_list_options(self._api, call, lease.selectors.parsed)

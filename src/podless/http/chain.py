@@ -1,7 +1,8 @@
 """The filters that every request and answer passes, in order: read it top to bottom.
 
-A filter takes the next handler and returns a handler: a function from a request to its answer, or to a coroutine if the
-answer takes time. Requests that need not wait are answered in the call that parsed them.
+A handler is a function from a request to its answer, or to a coroutine if the answer takes time. Requests that need not
+wait are answered in the call that parsed them. A filter gets the next handler and returns the one before it: it is a
+function `with_...`, the inner function of one that takes arguments, or a method `wrap_handler`.
 
 The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), except in three places:
 
@@ -18,7 +19,6 @@ work of its wait groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from podless.codec import gotext
@@ -35,7 +35,7 @@ from podless.http.filters import (
 from podless.http.flows import Flows
 from podless.http.freshness import with_current_state
 from podless.http.limits import Limits
-from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
+from podless.http.message import TEXT, Answer, Filter, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status
 from podless.runtime import lazy
 from podless.verbs.call import API
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from podless.http.faults import Faults, carry
 else:
     carry = lazy.LateModule("podless.http.faults.carry")
-
-Filter = Callable[[Handler], Handler]
 
 
 def list_filters(
@@ -66,7 +64,7 @@ def list_filters(
     """
     return [
         *([with_log] if log else []),  # log a line for each request
-        refuse_unclear_paths,  # answer requests whose path has no clear attributes
+        with_clear_paths,  # answer requests whose path has no clear attributes
         *([audit] if audit is not None else []),  # audit
         with_status,  # render exceptions as Status, and warnings as headers
         with_imports(api.off_loop),  # import YAML, protobuf and tables before their first use
@@ -75,7 +73,7 @@ def list_filters(
         *([with_current_state(api)] if not api.store.prompt else []),  # wait for the writes of other servers
         with_authentication(api.authenticator),  # set the user
         # queue, or reject with 429
-        PriorityAndFairness(limits, flows).filter,
+        PriorityAndFairness(limits, flows).wrap_handler,
         with_impersonation(api.authorizer, api.off_loop),  # replace the user by the impersonated one
         with_authorization(api.authorizer, api.off_loop),  # authorize
         *([with_read_only] if read_only else []),  # reject all writes
@@ -90,8 +88,8 @@ def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
     return handler
 
 
-def refuse_unclear_paths(handler: Handler) -> Handler:
-    """Answer a request whose path has no clear attributes (verb, and resource or path) before all other filters."""
+def with_clear_paths(handler: Handler) -> Handler:
+    """Return a handler that rejects requests whose path has no clear attributes (verb, and resource or path)."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
         return _refuse_unclear(request) if request.unclear else handler(request)

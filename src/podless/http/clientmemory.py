@@ -2,38 +2,18 @@
 
 There is one account with a limit, and half of it for each user. If it is full, the largest user makes room. podless
 drops the data that has waited longest for its client, such as a slow body or an unread answer, and ends its request or
-connection.
-
-Watches also keep parts of their requests. Their selectors are shared by text: many clients use equal ones, and a parsed
-selector takes many times the memory of its text.
+connection. What a watch keeps of its request is charged here by http/watchselectors.py.
 """
 
 from __future__ import annotations
 
-import logging
-import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
-from podless.codec import gotext
-from podless.http.message import HTTPRequest
 from podless.meta.errors import TooManyRequests
-from podless.meta.selectors import FieldSelector, LabelSelector
-from podless.verbs import options
-from podless.verbs.call import Call
-
-log = logging.getLogger("podless")
-
-Texts = tuple[str, str]
-Parsed = tuple[LabelSelector, FieldSelector]
 
 _IDLE = 256  # users without bytes whose shares are kept
 BODIES, ANSWERS, STREAMS = "bodies", "answers", "streams"
-_REFUSAL = "the server holds too much for its clients, please try again later"
-_BYTES_A_CHARACTER = 40  # maximum bytes of a parsed selector for each character of its text
-_OF_ALL, _OF_ONE = 2, 8  # share of the memory limit for all watches (1/2), and for those of one user (1/8)
-_SAY = 10.0  # minimum seconds between two log lines
 
 
 class Holder(Protocol):
@@ -80,7 +60,7 @@ class ClientMemory:
         return self._charged + self.unrequested
 
     @property
-    def sorts(self) -> dict[str, int]:
+    def by_purpose(self) -> dict[str, int]:
         """The bytes by purpose."""
         return {BODIES: self._charged - sum(self._other_bytes.values()), **self._other_bytes}
 
@@ -90,7 +70,7 @@ class ClientMemory:
         return self.unrequested > self.limit // 4
 
     def charge_user(
-        self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
+        self, user: str, size: int, purpose: str = BODIES, holder: Holder | None = None, *, alone: bool = False
     ) -> None:
         """Charge bytes to a user. holder: owns them while they wait for its client. Raises TooManyRequests.
 
@@ -103,8 +83,8 @@ class ClientMemory:
             self._check_limits(user, share, size, holder if alone else None)
         self._charged += size
         share.size += size
-        if sort != BODIES:
-            self._other_bytes[sort] += size
+        if purpose != BODIES:
+            self._other_bytes[purpose] += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
@@ -116,13 +96,13 @@ class ClientMemory:
         if is_user_over or (full and not self._make_room(share, size)):
             if not share.size and not share.holders:
                 self._users.pop(user, None)
-            raise TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
+            raise make_refusal()
 
-    def charge_holder(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
+    def charge_holder(self, user: str, size: int, purpose: str, holder: Holder, *, alone: bool = False) -> bool:
         """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
         while True:
             try:
-                self.charge_user(user, size, sort, holder, alone=alone)
+                self.charge_user(user, size, purpose, holder, alone=alone)
             except TooManyRequests:
                 share = self._users.get(user)
                 if share is None or not share.holders or next(iter(share.holders)) is holder:
@@ -131,13 +111,13 @@ class ClientMemory:
             else:
                 return True
 
-    def release_bytes(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
+    def release_bytes(self, user: str, size: int, purpose: str = BODIES, holder: Holder | None = None) -> None:
         """Take bytes off the account."""
         share = self._users[user]
         self._charged -= size
         share.size -= size
-        if sort != BODIES:
-            self._other_bytes[sort] -= size
+        if purpose != BODIES:
+            self._other_bytes[purpose] -= size
         if share.holders and holder is not None and holder in share.holders:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:
@@ -187,91 +167,8 @@ class ClientMemory:
             holder.cut_off()
 
 
-class SharedSelectors:
-    """Parsed selectors in use. parsed: None until a watch has parsed them. users: number of watches, by user."""
-
-    __slots__ = ("parsed", "texts", "users")
-
-    def __init__(self, texts: Texts) -> None:
-        self.texts = texts
-        self.parsed: Parsed | None = None
-        self.users: Counter[str] = Counter()
-
-
-class SelectorTable:
-    """The selectors of all watches, by their texts."""
-
-    def __init__(self, memory: ClientMemory) -> None:
-        self._memory = memory
-        self._by_texts: dict[Texts, SharedSelectors] = {}
-        self._sizes: Counter[str] = Counter()  # bytes, by user
-        self._size = 0
-        self._last_logged = -_SAY
-
-    def __len__(self) -> int:
-        return len(self._by_texts)
-
-    def charge_watch(self, request: HTTPRequest, call: Call) -> SelectorLease:
-        """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
-        texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
-        user = call.user.name
-        request_size = len(request.query_text) + sum(map(len, request.headers.values()))
-        shared = self._by_texts.get(texts)
-        size = request_size if shared is not None and shared.users[user] else request_size + _estimate_bytes(texts)
-        self._charge_user(user, size)
-        if shared is None:
-            shared = self._by_texts[texts] = SharedSelectors(texts)
-        shared.users[user] += 1
-        return SelectorLease(self, user, shared, request_size)
-
-    def _charge_user(self, user: str, size: int) -> None:
-        maximum = self._memory.limit
-        if self._size + size > maximum // _OF_ALL or self._sizes[user] + size > maximum // _OF_ONE:
-            if time.monotonic() >= self._last_logged + _SAY:
-                self._last_logged = time.monotonic()
-                log.warning(
-                    "watch: rejected with 429: queries and selectors of %s take %d bytes",
-                    gotext.quote(user[:200]),
-                    self._sizes[user],
-                )
-            raise TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
-        self._memory.charge_user(user, size, STREAMS)
-        self._size += size
-        self._sizes[user] += size
-
-    def release_watch(self, user: str, selectors: SharedSelectors, own_size: int) -> None:
-        """Release the memory that a watch has kept."""
-        selectors.users[user] -= 1
-        if not selectors.users[user]:
-            own_size += _estimate_bytes(selectors.texts)
-            del selectors.users[user]
-            if not selectors.users:
-                del self._by_texts[selectors.texts]
-        self._size -= own_size
-        self._sizes[user] -= own_size
-        if not self._sizes[user]:
-            del self._sizes[user]
-        if own_size:
-            self._memory.release_bytes(user, own_size, STREAMS)
-
-
-class SelectorLease:
-    """The memory that one watch keeps. selectors: shared. Call `end_lease` when the watch is over."""
-
-    __slots__ = ("_own_size", "_selections", "_user", "selectors")
-
-    def __init__(self, selections: SelectorTable, user: str, selectors: SharedSelectors, own_size: int) -> None:
-        self._selections: SelectorTable | None = selections
-        self._user = user
-        self.selectors = selectors
-        self._own_size = own_size
-
-    def end_lease(self) -> None:
-        """End the lease."""
-        if self._selections is not None:
-            self._selections.release_watch(self._user, self.selectors, self._own_size)
-            self._selections = None
-
-
-def _estimate_bytes(texts: Texts) -> int:
-    return _BYTES_A_CHARACTER * (len(texts[0]) + len(texts[1]))
+def make_refusal() -> TooManyRequests:
+    """Return the error for bytes that exceed a limit."""
+    return TooManyRequests(
+        "the server holds too much for its clients, please try again later", {"retryAfterSeconds": 1}
+    )

@@ -164,8 +164,8 @@ class Console:
         self._assets = list_assets()
         self._packed: dict[Path, bytes] = {}
 
-    def filter(self, handler: Handler) -> Handler:
-        """Answer requests below /console, and reject cross-site requests that have a client certificate."""
+    def wrap_handler(self, handler: Handler) -> Handler:
+        """Return a handler for requests below /console. It rejects cross-site requests with a client certificate."""
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             path = request.path

@@ -55,8 +55,8 @@ class PriorityAndFairness:
         self._watches: Counter[str] = Counter()
         self._watching = 0
 
-    def filter(self, handler: Handler) -> Handler:
-        """Return the handler, behind this."""
+    def wrap_handler(self, handler: Handler) -> Handler:
+        """Return a handler that starts requests in fair order."""
         self._handler = handler
         return self.handle
 

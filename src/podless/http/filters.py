@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AccessDenied, Authorizer, Decision
 from podless.auth.user import ANONYMOUS, User
 from podless.codec import gotext, gotime
-from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
+from podless.http.message import TEXT, Answer, Filter, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.meta.errors import BadRequest, FilterFailed, Forbidden
 from podless.offload.offloop import OffLoop
 from podless.remote import DEADLINE
@@ -44,7 +44,7 @@ _BLANK = "the provided Authorization header contains extra space before the bear
 
 
 def with_log(handler: Handler) -> Handler:
-    """Log each request when it is answered: user, path, status, and duration."""
+    """Return a handler that logs each request when it is answered: user, path, status, and duration."""
 
     async def handle_later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
         answer = await pending
@@ -70,13 +70,13 @@ def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
     log.info("http: %s %d %.1fms %s", ascii(request_line)[1:-1], status, took, ascii(request.user.name)[1:-1])
 
 
-def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Return a filter that imports the modules for the media types of a request, then handles the request."""
+def with_imports(off_loop: OffLoop) -> Filter:
+    """Return a filter that imports the modules for the media types of a request before its first use."""
     missing = dict(_MODULES)
     plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
     last: dict[str, str] = {}  # the last header fields that need no import; many requests share theirs
 
-    def add_filter(handler: Handler) -> Handler:
+    def wrap_handler(handler: Handler) -> Handler:
         async def handle_later(request: HTTPRequest, names: list[str]) -> Answer:
             for name in names:
                 for module in _MODULES[name]:
@@ -100,13 +100,13 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
 
         return handle
 
-    return add_filter
+    return wrap_handler
 
 
-def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Set the impersonated user of requests. The handler raises Denied and BadRequest."""
+def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Filter:
+    """Return a filter that sets the impersonated user of requests. Its handler raises AccessDenied and BadRequest."""
 
-    def filter_(handler: Handler) -> Handler:
+    def wrap_handler(handler: Handler) -> Handler:
         def pass_on(request: HTTPRequest, user: User) -> Answer | Pending:
             request.sender, request.user = request.user.name, user
             if request.audit is not None:
@@ -114,7 +114,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return handler(request)
 
         async def handle_later(request: HTTPRequest, impersonated: User) -> Answer:
-            user = await off_loop.run_in_slices(
+            user = await off_loop.slices.run(
                 impersonation.impersonate_user, authorizer, request.user, impersonated, request.info.attributes
             )
             return await settle_answer(pass_on(request, user))
@@ -136,15 +136,14 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         return handle
 
-    return filter_
+    return wrap_handler
 
 
-def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Return the filter that asks the authorizer before anything is looked up. The handler raises Denied."""
-
+def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Filter:
+    """Return a filter that asks the authorizer before anything is looked up. Its handler raises AccessDenied."""
     decide = authorizer.decide_quickly
 
-    def filter_(handler: Handler) -> Handler:
+    def wrap_handler(handler: Handler) -> Handler:
         def pass_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
             if request.audit is not None:
                 request.audit.set_decision(decision.allowed, decision.reason)
@@ -153,7 +152,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return handler(request)
 
         async def handle_later(request: HTTPRequest) -> Answer:
-            decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.attributes)
+            decision = await off_loop.slices.run(authorizer.decide, request.user, request.info.attributes)
             return await settle_answer(pass_on(request, decision))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
@@ -167,11 +166,11 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         return handle
 
-    return filter_
+    return wrap_handler
 
 
 def with_read_only(handler: Handler) -> Handler:
-    """Return a filter of a read-only server. The handler raises Forbidden."""
+    """Return a handler that rejects writes. It raises Forbidden."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
         attributes = request.info.attributes
@@ -182,10 +181,10 @@ def with_read_only(handler: Handler) -> Handler:
     return handle
 
 
-def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Handler]:
-    """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
+def with_authentication(authenticator: Authenticator) -> Filter:
+    """Return a filter that sets the user of requests. Its handler raises Unauthorized for invalid credentials."""
 
-    def filter_(handler: Handler) -> Handler:
+    def wrap_handler(handler: Handler) -> Handler:
         def pass_as(request: HTTPRequest, user: User) -> Answer | Pending:
             request.user = user
             if user is ANONYMOUS:
@@ -206,7 +205,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
 
         return handle
 
-    return filter_
+    return wrap_handler
 
 
 def _warn_of_blank(request: HTTPRequest) -> None:
@@ -217,9 +216,9 @@ def _warn_of_blank(request: HTTPRequest) -> None:
 
 
 def with_request_deadline(handler: Handler) -> Handler:
-    """Answer 504 when a request exceeds its parameter `timeout`.
+    """Return a handler that answers 504 when a request exceeds its parameter `timeout`.
 
-    The work itself continues, as on a real server, except for webhook calls, which end then. The handler raises
+    The work itself continues, as on a real server, except for webhook calls, which end then. It raises
     BadRequest for an invalid duration, before anything else about the request is checked. Source: WithRequestDeadline
     and WithTimeoutForNonLongRunningRequests of k8s.io/apiserver.
     """

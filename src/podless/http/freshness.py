@@ -13,7 +13,7 @@ from functools import partial
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache import newestrevision
 from podless.cache.newestrevision import FreshnessScope
-from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
+from podless.http.message import Answer, Filter, Gate, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.verbs.call import API
 
 _PATHS = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
@@ -57,8 +57,8 @@ def _resume_request(
     go(request)
 
 
-def with_current_state(api: API) -> Callable[[Handler], Handler]:
-    """Return the filter for servers that share a store. It stands before all filters that read the state."""
+def with_current_state(api: API) -> Filter:
+    """Return a filter that waits until the cache shows the writes of other servers of a shared store."""
 
     def wrap_handler(handler: Handler) -> Handler:
         async def handle_later(request: HTTPRequest) -> Answer:

@@ -77,7 +77,7 @@ class RequestInfo(NamedTuple):
     has_extra_segments: bool = False  # path segments behind the subresource
     prefix: str = ""  # the verb that the path names (the old /watch/ and /proxy/)
     # a text for everything but namespace and name, which all such requests share; "" for paths of no resource
-    sort: str = ""
+    route_key: str = ""
 
     @property
     def verb(self) -> str:
@@ -120,9 +120,9 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
     parent, _, name = path.rpartition("/")
     shared = _object_info(f"{method} {parent}") if name and method != "POST" else None
     if shared is not None:
-        attributes_of_any, legacy, namespaced, namespace, _, _, _, sort = shared
+        attributes_of_any, legacy, namespaced, namespace, _, _, _, route_key = shared
         attributes = _new(Attributes, (*attributes_of_any[:6], name, ""))
-        return _new(RequestInfo, (attributes, legacy, namespaced, namespace, name, False, "", sort))
+        return _new(RequestInfo, (attributes, legacy, namespaced, namespace, name, False, "", route_key))
     if query and "%" not in query and not any(name in query for name in _ATTRIBUTE_PARAMETERS):
         query = ""
     return _path_info(method, path, query)
@@ -167,10 +167,10 @@ def _path_info(method: str, path: str, query: str) -> RequestInfo:
     attributes = Attributes(verb, group, version, resource, subresource, scope, required_name)
     deep = len(segments) > 3
     form = f"{method} {prefix or verb} {name_scope(attributes)} {namespaced:d}{bool(name):d}{deep:d}{bool(prefix):d}"
-    sort = ""  # segments contain no slash; no group is below /apis/ without a name
+    route_key = ""  # segments contain no slash; no group is below /apis/ without a name
     if resource and (legacy or group):
-        sort = f"{form} {group}/{version}/{resource}/{subresource}"
-    return RequestInfo(attributes, legacy, namespaced, namespace, name, deep, prefix, sort)
+        route_key = f"{form} {group}/{version}/{resource}/{subresource}"
+    return RequestInfo(attributes, legacy, namespaced, namespace, name, deep, prefix, route_key)
 
 
 def name_scope(attributes: Attributes) -> str:

@@ -311,6 +311,7 @@ Answer = Response | Stream
 ANSWER: Final = (Response, Stream)  # for isinstance
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[HTTPRequest], Answer | Pending]
+Filter = Callable[[Handler], Handler]  # gets the next handler, and returns the handler that comes before it
 # sees each answer before it is sent, with the seconds that it took, and returns what is sent
 Observer = Callable[[HTTPRequest, Answer, float], Answer]
 # delays requests: returns False if the request can be handled now, else calls the function when it can

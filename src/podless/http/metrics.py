@@ -1,6 +1,6 @@
 """/metrics: the server's figures in the text format of Prometheus.
 
-Only the durations and results of requests, by sort of request, are counted while requests are answered. All other
+Only the durations and results of requests, by route and labels, are counted while requests are answered. All other
 figures are read when they are requested. families.txt lists the families, with kube-apiserver's names, labels and types
 where it has them. Source: k8s.io/apiserver's pkg/endpoints/metrics, pkg/util/flowcontrol/metrics and
 pkg/storage/etcd3/metrics; and Prometheus' clients for Go and Python.
@@ -43,7 +43,7 @@ _Labels = tuple[str, str, str, str, str, str, str, str]  # the values of the lab
 _OTHER_LABELS: _Labels = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
 # with the flow of the last request, None if the figures are found by labels only
-_Sort = tuple[_Labels, Histogram, dict[int, int], Flow | None]
+_RouteFigures = tuple[_Labels, Histogram, dict[int, int], Flow | None]
 _READS = ("GET", "HEAD")
 _TOGETHER = 512  # lines that are sent together
 _COLLECTOR = {
@@ -92,7 +92,7 @@ class RequestMetrics:
     def __init__(self, flows: Flows | None = None) -> None:
         self._by_labels: dict[_Labels, _Figures] = {}
         # the same figures by a faster key, for requests to resources without dryRun
-        self._sorts: dict[str, _Sort] = {}
+        self._by_route: dict[str, _RouteFigures] = {}
         self.flows = flows
         self.list_unanswered: Callable[[], Iterable[HTTPRequest]] = tuple
         self.watches: Counter[_Labels] = Counter()
@@ -102,12 +102,12 @@ class RequestMetrics:
 
         took: seconds since the request came; for a watch, until it starts.
         """
-        status, key, query = answer.status, request.info.sort, request.query_text
+        status, key, query = answer.status, request.info.route_key, request.query_text
         if query and "dryRun" in query:
             key = ""
         elif request.method == "PATCH" and key and _is_apply(request):
             key += APPLY_MEDIA
-        labels, times, counts, flow = self._sorts.get(key) or self._find_sort(request, status, key)
+        labels, times, counts, flow = self._by_route.get(key) or self._find_by_route(request, status, key)
         if flow is not None and flow.user is request.user and status < _FAILED:
             request.flow = flow.lines
             flow.count += 1
@@ -125,12 +125,12 @@ class RequestMetrics:
             answer.follow(lambda: self.watches.update((labels,)), lambda: self.watches.subtract((labels,)))
         return answer
 
-    def _find_sort(self, request: HTTPRequest, status: int, key: str) -> _Sort:
+    def _find_by_route(self, request: HTTPRequest, status: int, key: str) -> _RouteFigures:
         """Return the figures of a request, and keep them by its key unless that is ""."""
         labels, times, counts = self._find_figures(request, status)
-        if not key or labels is _OTHER_LABELS or len(self._sorts) >= _MAX:
+        if not key or labels is _OTHER_LABELS or len(self._by_route) >= _MAX:
             return labels, times, counts, None
-        figures = self._sorts[key] = labels, times, counts, Flow()
+        figures = self._by_route[key] = labels, times, counts, Flow()
         return figures
 
     def _find_figures(self, request: HTTPRequest, status: int) -> _Figures:
@@ -144,9 +144,9 @@ class RequestMetrics:
 
     def list_samples(self) -> Iterator[tuple[str, Iterable[Sample]]]:
         """Yield the names of metric families with their samples."""
-        plain = [figures for sort, figures in self._by_labels.items() if all(map(_is_plain, sort))]
-        yield "apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in plain)
-        counted = (((*sort, str(status)), count) for sort, _, counts in plain for status, count in [*counts.items()])
+        plain = [figures for labels, figures in self._by_labels.items() if all(map(_is_plain, labels))]
+        yield "apiserver_request_duration_seconds", ((labels, times) for labels, times, _ in plain)
+        counted = (((*labels, str(code)), count) for labels, _, counts in plain for code, count in [*counts.items()])
         yield "apiserver_request_total", counted
         working = {"readOnly": 0, "mutating": 0}
         for request in self.list_unanswered():
@@ -253,7 +253,7 @@ class Metrics:
         memory, watchdog, turns = self._memory, self._api.watchdog, self._api.off_loop.turns
         return {
             "podless_held_bytes": [
-                ((sort,), size) for sort, size in {**memory.sorts, "unread": memory.unrequested}.items()
+                ((purpose,), size) for purpose, size in {**memory.by_purpose, "unread": memory.unrequested}.items()
             ],
             "podless_held_cuts_total": [((), memory.cuts)],
             "podless_long_requests_waiting": [((), turns.waiting)],

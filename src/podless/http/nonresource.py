@@ -174,7 +174,7 @@ class NonResourcePaths:
             raise PageNotFound
         if len(segments) == 1:
             return self._answer_root(request, lambda: discovery.make_groups_document(registry), core=False)
-        return self._off_loop.run_in_slices(self._answer_document, request, segments)
+        return self._off_loop.slices.run(self._answer_document, request, segments)
 
     def _answer_document(self, request: HTTPRequest, segments: list[str]) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
@@ -193,7 +193,7 @@ class NonResourcePaths:
         """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
         form = _choose_form(request, aggregated=core or request.path == "/apis")
         if not form.target:
-            return self._off_loop.run_in_slices(lambda: _render_document(plain(), form))
+            return self._off_loop.slices.run(lambda: _render_document(plain(), form))
         if self._generation != self._registry.generation:
             self._aggregated_documents.clear()
             self._generation = self._registry.generation
@@ -207,7 +207,7 @@ class NonResourcePaths:
         document = self._aggregated_documents.get((core, form.version))
         if document is None:
             generation = self._registry.generation
-            document = await self._off_loop.run_in_slices(_encode_aggregated, self._registry, core, form.version)
+            document = await self._off_loop.slices.run(_encode_aggregated, self._registry, core, form.version)
             if generation == self._registry.generation == self._generation:
                 self._aggregated_documents[core, form.version] = document
         body, tag = document

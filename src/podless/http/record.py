@@ -61,8 +61,8 @@ class RecentRequests:
         self.open = self.count = 0
         self.last = time.monotonic()
 
-    def filter(self, handler: Handler) -> Handler:
-        """Record each request when it is answered."""
+    def wrap_handler(self, handler: Handler) -> Handler:
+        """Return a handler that records each request when it is answered."""
         lines, now = self._lines, clock.time
 
         async def handle_later(request: HTTPRequest, pending: Pending, began: float) -> Answer:

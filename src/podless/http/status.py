@@ -58,7 +58,7 @@ def status_response(
 
 
 def with_status(handler: Handler) -> Handler:
-    """Turn exceptions into answers, and add warnings."""
+    """Return a handler that turns exceptions into answers, and adds warnings."""
 
     async def handle_later(request: HTTPRequest, pending: Pending) -> Answer:
         try:

@@ -119,7 +119,7 @@ class OffLoop:
     """The thread, started at first use, and the queue of long requests. Call `close` at the end.
 
     seconds: limit of processor time for a piece of work. worker: the process that parses long texts; closed with this
-    object.
+    object. slices: runs work on the loop in slices.
     """
 
     def __init__(self, seconds: float = SECONDS, worker: ParserProcess | None = None) -> None:
@@ -161,10 +161,6 @@ class OffLoop:
         if size < LONG_BYTES:
             return await self.slices.run(partial(work, *args, **kwargs))
         return await self._run_on_thread(ALLOWANCE.get(), partial(work, *args, **kwargs))
-
-    async def run_in_slices(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work on the loop in slices. Raises the error of the work, and Timeout if it takes too long."""
-        return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work that no write pays for. Raises as `run`."""

@@ -115,30 +115,30 @@ def price_pattern(pattern: str) -> float:
     levels = [_Sequence()]
     spent = 0.0  # cost of all open sequences
     for token in _TOKEN.finditer(each(pattern)):
-        sort, text = token.lastgroup, token[0]
+        group, text = token.lastgroup, token[0]
         branch = levels[-1]
-        if sort == "text":
+        if group == "text":
             if len(text) > 1:
                 branch.add_item(text[0], letter * len(text.encode(errors="replace")))
                 if text.casefold() != text[0].casefold() * len(text):
                     branch.end()
             branch.add_item(text[-1], letter)
-        elif sort == "times":
+        elif group == "times":
             branch.repeat_item(*_parse_repeat(text, token["least"], token["most"]))
-        elif sort == "open":
+        elif group == "open":
             levels.append(_Sequence())
-        elif sort == "close" and len(levels) > 1:
+        elif group == "close" and len(levels) > 1:
             levels.pop()
             levels[-1].enclose_sequence(branch)
-        elif sort == "or":
+        elif group == "or":
             cost, depth = branch.close()
             levels[-1] = _Sequence()
             levels[-1].cost, levels[-1].depth, levels[-1].split = cost, depth, True
         elif text == "[":
             break  # unclosed, so the pattern is invalid
-        elif sort not in ("flags", "close"):
-            item = text[1] if sort == "escape" and not text[1].isalnum() else text  # without the backslash
-            branch.add_item(item, _estimate_item(str(sort), text, letter))
+        elif group not in ("flags", "close"):
+            item = text[1] if group == "escape" and not text[1].isalnum() else text  # without the backslash
+            branch.add_item(item, _estimate_item(str(group), text, letter))
         if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MAX_PRICE:
             break
     depth = 0

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextvars import Context, copy_context
 from types import TracebackType
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar, TypeVarTuple
 
 from greenlet import getcurrent, greenlet
 
@@ -28,6 +28,7 @@ from podless.runtime.collector import PAUSE, pause_gc
 from podless.runtime.meter import ALLOWANCE, DEFAULT, TIMEOUT_TEXT
 
 R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
 
 SLICE: Final = 0.001  # seconds of processor time
 _SUSPENDED: Final = object()  # returned by a greenlet whose slice is used up
@@ -220,7 +221,7 @@ class SlicedWork:
         finally:
             del _TRIED[current]
 
-    async def run(self, work: Callable[..., R], *args: Any) -> R:
+    async def run(self, work: Callable[[*Ts], R], *args: *Ts) -> R:
         """Run work and return its result. Raises the error of the work, and Timeout beyond the limit."""
         if type(getcurrent()) is _Worker:
             return work(*args)  # the caller is sliced already

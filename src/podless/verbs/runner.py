@@ -228,7 +228,7 @@ async def _run_group(api: API, write: W, group: _StageGroup[W]) -> None:
                     await api.off_loop.run(cost, _run_works, group.works, write)
                 api.off_loop.free_later((*vars(write).values(), write.call.floats))
             else:
-                await api.off_loop.run_in_slices(_run_works, group.works, write)
+                await api.off_loop.slices.run(_run_works, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, so it can run again
             write.added = max(write.added, await unconverted.fetch_converted(api.converter))
         else:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from contextvars import ContextVar
 from enum import Enum
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from podless.admission.attributes import AllocationConflict, CombinedCommit
@@ -137,7 +136,7 @@ async def amend_stored(
 ) -> WriteResult:
     """Do as `update_stored` does, with a function in place of a coroutine."""
     # slices: it decodes the object, by a schema of any size
-    return await update_stored(api, kind, key, partial(api.off_loop.slices.run, change), hooks=hooks)
+    return await update_stored(api, kind, key, lambda entry: api.off_loop.slices.run(change, entry), hooks=hooks)
 
 
 def encode_stored(kind: Kind, obj: Object) -> StoredValue:

@@ -248,7 +248,7 @@ class Watch:
                 # because the next one reuses the decoded objects
                 async with self._turn, self._collection.decoding:
                     if self._waiting:  # `stop` clears it
-                        await self._api.off_loop.run_in_slices(self._deliver_events, events)
+                        await self._api.off_loop.slices.run(self._deliver_events, events)
                 if self._waiting:
                     self._waiting.popleft()
         except APIError as error:

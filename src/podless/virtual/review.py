@@ -76,7 +76,7 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
         write.account = (await api.load_collection(call.kind)).get(call.key)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return AnswerDocument(await api.off_loop.run_in_slices(_decide_review, api, write.obj, write.subject), 201)
+        return AnswerDocument(await api.off_loop.slices.run(_decide_review, api, write.obj, write.subject), 201)
     return AnswerDocument(await _ANSWERS[question.kind](api, call, write.obj), 201, may_be_long=True)
 
 
@@ -244,7 +244,7 @@ async def _review_rules(api: API, call: Call, obj: Object) -> Object:
     """Answer a SelfSubjectRulesReview."""
     namespace = obj["spec"]["namespace"]
     with pause_gc():  # the garbage collector would scan the rules several times
-        allowed, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
+        allowed, errors = await api.off_loop.slices.run(api.authorizer.list_rules, call.user, namespace)
         status = await api.off_loop.run(len(allowed) * _RULE, _format_rules, allowed)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)

@@ -63,7 +63,7 @@ class ServiceEndpoints(Controller):
         selector = service["spec"].get("selector")
         if not selector or service["spec"].get("type") == "ExternalName":
             return
-        run = self.api.off_loop.run_in_slices
+        run = self.api.off_loop.slices.run
         entries = (await self.api.load_collection(PODS)).list_entries(service["metadata"]["namespace"])
         groups = await run(_group_by_ports, service, await run(_find_pods, service, entries))
         await self._put_object(ENDPOINTS, await run(_make_endpoints, service, groups))

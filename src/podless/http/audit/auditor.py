@@ -131,8 +131,8 @@ class Auditor:
         self._backend = backend
         self._find_struct = find_struct
 
-    def filter(self, handler: Handler) -> Handler:
-        """Return a handler that logs what this one does."""
+    def wrap_handler(self, handler: Handler) -> Handler:
+        """Return a handler that logs requests and answers."""
         self._handler = handler
         return self.handle
 

@@ -9,7 +9,18 @@ from urllib.parse import urlencode
 from podless.codec import serializer
 from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.http.message import JSON, Answer, Handler, HTTPRequest, NoAnswer, Pending, Sink, Stream, settle_answer
+from podless.http.message import (
+    JSON,
+    Answer,
+    Filter,
+    Handler,
+    HTTPRequest,
+    NoAnswer,
+    Pending,
+    Sink,
+    Stream,
+    settle_answer,
+)
 from podless.http.stream import error_event
 from podless.meta.errors import APIError, Expired
 from podless.structs import protobuf
@@ -229,8 +240,11 @@ class FaultySink:
         return b"".join(changed)
 
 
-def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
-    """Return the filter. revision: returns the newest revision, for faults that make lists show an older state."""
+def with_faults(faults: Faults, revision: Callable[[], int]) -> Filter:
+    """Return a filter that injects faults.
+
+    revision: returns the newest revision, for faults that make lists show an older state.
+    """
 
     def wrap_handler(handler: Handler) -> Handler:
         def handle(request: HTTPRequest) -> Answer | Pending:

@@ -91,17 +91,17 @@ def selector(many: int) -> str:
 async def test_equal_selectors_are_kept_once_and_given_back() -> None:
     async with world() as server:
         clients = [await server.client() for _ in range(3)]
-        sizes = [server.held.sorts[STREAMS]]
+        sizes = [server.held.by_purpose[STREAMS]]
         for client in clients:
             client.send("GET", f"{MAPS}?watch=1&resourceVersion=0&labelSelector={selector(500)}")
             assert await client.code() == 200
-            sizes.append(server.held.sorts[STREAMS])
+            sizes.append(server.held.by_purpose[STREAMS])
         first, second, third = (after - before for before, after in pairwise(sizes))
         assert second == third
         assert first > 8 * second > 0
         for client in clients:
             client.writer.close()
-        await until(lambda: not server.held.sorts[STREAMS])
+        await until(lambda: not server.held.by_purpose[STREAMS])
         assert server.watchers == 0
 
 
@@ -114,7 +114,7 @@ async def test_watches_with_different_selectors_are_refused_once_they_keep_too_m
             codes.append(await client.code())
         assert codes == sorted(codes)
         assert set(codes) == {200, 429}
-        assert server.held.sorts[STREAMS] <= 1 << 17
+        assert server.held.by_purpose[STREAMS] <= 1 << 17
 
 
 async def test_equal_selectors_see_the_same() -> None:
@@ -159,7 +159,7 @@ async def test_a_client_that_leaves_before_its_watch_begins_leaves_nothing(monke
         assert server.watchers == 1
         gone.set()
         await until(lambda: not server.watchers)
-        assert not server.held.sorts[STREAMS]
+        assert not server.held.by_purpose[STREAMS]
 
 
 async def test_a_watch_that_cannot_begin_keeps_nothing() -> None:
@@ -167,4 +167,4 @@ async def test_a_watch_that_cannot_begin_keeps_nothing() -> None:
         client = await server.client()
         client.send("GET", f"{MAPS}?watch=1&labelSelector=%21%21{selector(50)}")
         assert await client.code() == 400
-        assert (server.held.sorts[STREAMS], server.watchers) == (0, 0)
+        assert (server.held.by_purpose[STREAMS], server.watchers) == (0, 0)
