@@ -186,7 +186,7 @@ class FaultRule(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """The same rule in CEL, on a spec."""
+        """Return the rule as a CEL expression on a spec."""
         terms = [f"!({_express_any(self.fields)})"] if self.fields else []
         terms += [_express_any(self.required)] if self.required else []
         terms += [f"!({_express_any(self.excluded)})"] if self.excluded else []
