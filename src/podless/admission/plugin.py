@@ -32,7 +32,8 @@ class Plugin:
 
     Each phase has a method that says whether it applies to such writes. `mutates` and `validates` are called for every
     write, so they must be very cheap; the result of `allocates` is cached. `mutate` may replace the object, `allocate`
-    changes it in place, `validate` must not change it. All three raise an APIError to reject the write.
+    changes it in place, `validate` must not change it. All three raise an APIError to reject the write. To test for a
+    built-in kind, ask `kind.is_same_as(PODS)`: each release has its own `Kind` of a resource.
 
     state, authorizer: of the server. custom: the plugin is called for custom kinds, too. sources: what `is_active`
     depends on.

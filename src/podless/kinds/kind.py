@@ -193,6 +193,10 @@ class Kind:
         """Return the group for error texts: that of the kind that stores the objects."""
         return self.group if self.home is None else self.home.group
 
+    def is_same_as(self, other: Kind) -> bool:
+        """Return whether both kinds are of one resource, in any release and in any group that serves it."""
+        return self.plural == other.plural and self.stored_group == other.stored_group
+
     def explain_mismatch(self, kind_name: str, api_version: str) -> str:
         """Return why a `kind_name` of an apiVersion is not an object of this built-in kind; "" if it is."""
         served = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}

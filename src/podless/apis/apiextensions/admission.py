@@ -23,13 +23,11 @@ class DefinitionConflictCheck(Plugin):
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if subresource or operation not in (CREATE, UPDATE):
             return False
-        return kind.prefix == DEFINITIONS.prefix or (
-            kind.prefix == THIRD_PARTY_RESOURCES.prefix and operation == CREATE
-        )
+        return kind.is_same_as(DEFINITIONS) or (operation == CREATE and kind.is_same_as(THIRD_PARTY_RESOURCES))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
-        if attr.kind.prefix == DEFINITIONS.prefix:
+        if attr.kind.is_same_as(DEFINITIONS):
             errors = await self._check_definition(attr, attr.obj["spec"])
         else:
             errors = await self._check_third_party(parse_defined_name(attr.obj["metadata"]["name"]))

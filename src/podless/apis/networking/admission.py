@@ -16,7 +16,7 @@ class DefaultIngressClass(Plugin):
     """Sets the class of an Ingress without one: of several defaults the newest, then the first by name."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation == CREATE and not subresource and kind.prefix == INGRESSES.prefix
+        return operation == CREATE and not subresource and kind.is_same_as(INGRESSES)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set spec.ingressClassName if neither it nor the old annotation is set."""

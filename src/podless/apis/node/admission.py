@@ -8,7 +8,7 @@ from __future__ import annotations
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
-from podless.apis.core.admission import is_pod
+from podless.apis.core.group import PODS
 from podless.apis.node.group import RUNTIME_CLASSES
 from podless.codec import quantity
 from podless.codec.gotext import quote
@@ -27,10 +27,10 @@ class RuntimeClass(Plugin):
     """Sets a pod's overhead, node selector and tolerations from its RuntimeClass."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return is_pod(kind) and not subresource and operation == CREATE
+        return kind.is_same_as(PODS) and not subresource and operation == CREATE
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return is_pod(kind) and not subresource and operation == CREATE
+        return kind.is_same_as(PODS) and not subresource and operation == CREATE
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set overhead and scheduling from the class. Raise Forbidden."""

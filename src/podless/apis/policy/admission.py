@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
-from podless.apis.core.admission import is_namespace, is_pod
-from podless.apis.core.group import PODS
+from podless.apis.core.group import NAMESPACES, PODS
 from podless.apis.release import facts_of
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
@@ -96,19 +95,19 @@ class PodSecurity(Plugin):
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         if operation not in (CREATE, UPDATE):
             return False
-        if is_pod(kind):
+        if kind.is_same_as(PODS):
             return subresource in _WATCHED
-        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or is_namespace(kind))
+        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or kind.is_same_as(NAMESPACES))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden for pods, and Invalid for namespaces with invalid labels."""
         if attr.obj is None:
             return
-        if is_namespace(attr.kind):
+        if attr.kind.is_same_as(NAMESPACES):
             await self._validate_namespace(attr, attr.obj)
             return
         policy = await self._find_policy(attr.namespace)
-        if is_pod(attr.kind):
+        if attr.kind.is_same_as(PODS):
             if policy.is_privileged:
                 attr.annotate(f"{_PREFIX}enforce-policy", str(policy.enforce))
             elif attr.old is None or _is_significant(attr.obj["spec"], attr.old["spec"]):

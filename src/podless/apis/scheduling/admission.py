@@ -10,8 +10,7 @@ import asyncio
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
-from podless.apis.core.admission import is_pod
-from podless.apis.core.group import NODES
+from podless.apis.core.group import NODES, PODS
 from podless.apis.scheduling.group import PRIORITY_CLASSES
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
@@ -32,7 +31,7 @@ class TaintNodesByCondition(Plugin):
     """Adds the not-ready taint to new nodes."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation == CREATE and kind.plural == NODES.plural and not kind.group and not subresource
+        return operation == CREATE and kind.is_same_as(NODES) and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
@@ -54,7 +53,7 @@ class Priority(Plugin):
     """Sets the priority of a pod from its class, and allows at most one default class."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
+        return kind.is_same_as(PODS) and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set priority and preemptionPolicy. Raise Forbidden."""
@@ -102,8 +101,7 @@ class Priority(Plugin):
         )
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        classes = kind.plural == PRIORITY_CLASSES.plural and kind.group == PRIORITY_CLASSES.group
-        return classes and operation in (CREATE, UPDATE)
+        return kind.is_same_as(PRIORITY_CLASSES) and operation in (CREATE, UPDATE)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden for a second global default."""
@@ -119,7 +117,7 @@ class DefaultTolerationSeconds(Plugin):
     """Adds tolerations for nodes that are not ready or unreachable, for 300 seconds."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
+        return kind.is_same_as(PODS) and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None

@@ -9,15 +9,15 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.configuration import find_default
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
+from podless.apis.core.group import CLAIMS
 from podless.apis.storage.group import STORAGE_CLASSES
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 
-_CLAIMS = "persistentvolumeclaims"
 # protected kinds: the finalizer by group and plural
 _HOLDERS = {
-    ("", _CLAIMS): "kubernetes.io/pvc-protection",
+    ("", CLAIMS.plural): "kubernetes.io/pvc-protection",
     ("", "persistentvolumes"): "kubernetes.io/pv-protection",
     ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
 }
@@ -34,7 +34,7 @@ class DefaultStorageClass(Plugin):
     """Sets the default class of claims without one: of several, the newest."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation == CREATE and kind.plural == _CLAIMS and not kind.group and not subresource
+        return operation == CREATE and kind.is_same_as(CLAIMS) and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
@@ -64,7 +64,7 @@ class PersistentVolumeClaimResize(Plugin):
     """Lets a claim grow only if it is bound and its class allows expansion."""
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return operation == UPDATE and kind.plural == _CLAIMS and not kind.group and not subresource
+        return operation == UPDATE and kind.is_same_as(CLAIMS) and not subresource
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None

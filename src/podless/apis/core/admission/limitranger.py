@@ -12,8 +12,7 @@ from typing import NamedTuple
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
-from podless.apis.core.admission import is_pod
-from podless.apis.core.group import CLAIMS, LIMIT_RANGES
+from podless.apis.core.group import CLAIMS, LIMIT_RANGES, PODS
 from podless.apis.podspec.amounts import sum_resources
 from podless.auth.authorizer import Authorizer
 from podless.cache.entry import Entry
@@ -74,12 +73,12 @@ class LimitRanger(Plugin):
         self._limits = state.collection(LIMIT_RANGES)
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return is_pod(kind) and _is_limited(operation, subresource)
+        return kind.is_same_as(PODS) and _is_limited(operation, subresource)
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        if is_pod(kind):
+        if kind.is_same_as(PODS):
             return _is_limited(operation, subresource)
-        return kind.plural == CLAIMS.plural and not kind.group and not subresource and operation in (CREATE, UPDATE)
+        return kind.is_same_as(CLAIMS) and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set default requests and limits of containers. Raise Invalid."""
@@ -92,7 +91,7 @@ class LimitRanger(Plugin):
         """Raise Forbidden for amounts outside of the limits."""
         if attr.obj is None or _is_terminating(attr):
             return
-        check = _check_pod if is_pod(attr.kind) else _check_claim
+        check = _check_pod if attr.kind.is_same_as(PODS) else _check_claim
         quantities = _Quantities()
         for limit in await self._read_limits(attr.namespace):
             problems = list(dict.fromkeys(check(limit.limits, attr.obj["spec"], quantities)))

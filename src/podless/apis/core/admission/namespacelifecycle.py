@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
 from podless.admission.plugin import Plugin
-from podless.apis.core.admission import is_namespace
+from podless.apis.authorization.group import LOCAL_SUBJECT_ACCESS_REVIEWS
+from podless.apis.core.group import NAMESPACES
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound
 
@@ -22,11 +23,12 @@ class NamespaceLifecycle(Plugin):
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Return True for creates in missing or terminating namespaces, and for deletes of namespaces."""
         if operation == CREATE:
-            if not kind.namespaced or _is_review(kind):  # rejecting a review would reveal whether the namespace exists
+            # rejecting a review would reveal whether the namespace exists
+            if not kind.namespaced or kind.is_same_as(LOCAL_SUBJECT_ACCESS_REVIEWS):
                 return False
             entry = self._state.find_namespace(namespace)
             return entry is None or entry.terminating
-        return operation == DELETE and is_namespace(kind)
+        return operation == DELETE and kind.is_same_as(NAMESPACES)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise NotFound or Forbidden for a missing or terminating namespace."""
@@ -46,7 +48,3 @@ class NamespaceLifecycle(Plugin):
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
             raise Forbidden(attr.kind.plural, attr.kind.stored_group, attr.name, reason, causes=[cause])
-
-
-def _is_review(kind: Kind) -> bool:
-    return kind.plural == "localsubjectaccessreviews" and kind.group == "authorization.k8s.io"

@@ -11,8 +11,7 @@ from itertools import zip_longest
 from podless.admission.attributes import UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
-from podless.apis.core.admission import is_pod
-from podless.apis.core.group import NODES
+from podless.apis.core.group import NODES, PODS
 from podless.apis.core.usage import total_resources
 from podless.apis.podspec.amounts import is_sidecar
 from podless.codec import quantity
@@ -29,7 +28,7 @@ class _ResizeCheck(Plugin):
     """Looks at resizes of bound pods that change their spec, and at their nodes."""
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return subresource == "resize" and operation == UPDATE and is_pod(kind)
+        return subresource == "resize" and operation == UPDATE and kind.is_same_as(PODS)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if the node does not exist or the check fails."""

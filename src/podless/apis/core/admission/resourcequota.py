@@ -13,8 +13,7 @@ from weakref import WeakValueDictionary
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, CombinedCommit
 from podless.admission.plugin import Plugin
 from podless.apis.core import usage
-from podless.apis.core.admission import is_pod
-from podless.apis.core.group import QUOTAS
+from podless.apis.core.group import PODS, QUOTAS
 from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import list_counted_names, read_limits
 from podless.apis.core.usage import Usage
@@ -137,7 +136,7 @@ class ResourceQuota(Plugin):
         measured = usage.list_measured_names(kind, each(hard))
         if measured and new is not None and (applies := usage.make_scope_matcher(quota))(new):
             assert attr.obj is not None
-            if old is None and kind.plural == "pods" and (unset := usage.find_unset_resources(attr.obj, hard)):
+            if old is None and kind.is_same_as(PODS) and (unset := usage.find_unset_resources(attr.obj, hard)):
                 raise _make_refusal(attr, f"failed quota: {name}: must specify {unset}")
             before = old.amounts if old is not None and applies(old) else {}
             for resource in measured:
@@ -178,7 +177,7 @@ class _Booking:
 
 def _is_unmeasured(attr: AdmissionAttributes) -> bool:
     """Return whether an update of a pod changes neither its resources nor whether it has ended."""
-    if attr.operation == CREATE or attr.subresource == _RESIZE or not is_pod(attr.kind):
+    if attr.operation == CREATE or attr.subresource == _RESIZE or not attr.kind.is_same_as(PODS):
         return False
     return attr.obj is None or attr.old is None or _has_deadline(attr.obj) == _has_deadline(attr.old)
 

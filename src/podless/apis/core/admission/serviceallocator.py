@@ -37,7 +37,7 @@ class ServiceAllocator(Plugin):
         self._writes = state.cache.collection(_KEYS)
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return kind.prefix == SERVICES.prefix and not subresource
+        return kind.is_same_as(SERVICES) and not subresource
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
         """Raise Invalid for an address or port that is taken or out of range, APIError if none is free."""
