@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.datafiles import read_rows
-from podless.runtime.option import StartError, suggest_name
+from podless.runtime.messages import suggest_name
+from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
 
 _ALL_RELEASES: Final = "all"

@@ -17,6 +17,7 @@ from podless.codec.jsontext import JSONError, YAMLError
 from podless.codec.positions import Located, Position, locate_json, locate_yaml
 from podless.meta.field import At, parse_path
 from podless.runtime.dataclass import dataclass
+from podless.runtime.messages import format_count
 from podless.runtime.release import describe_span
 
 _LINE = re.compile(r"yaml: line (\d{1,9})")
@@ -109,11 +110,6 @@ class Report:
         summary += ", ".join([format_count(self.errors, "error"), format_count(self.warnings, "warning")])
         skipped = sum(self.skipped.values())
         return f"{summary}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else summary
-
-
-def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun, plural unless it is 1."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 class PositionFinder:

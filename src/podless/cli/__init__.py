@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from podless.cli.commands import COMMANDS, DefaultsFormatter, add_command
 from podless.runtime.collector import pause_gc
 from podless.runtime.files import describe_fault
-from podless.runtime.option import ReportedError, suggest_name
+from podless.runtime.messages import suggest_name
+from podless.runtime.option import ReportedError
 from podless.version import __version__
 
 _COMMANDS = tuple(COMMANDS)

@@ -12,9 +12,9 @@ from typing import BinaryIO, NamedTuple
 
 import orjson
 
-from podless.check.findings import format_count
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.files import STANDARD_INPUT, open_standard_input
+from podless.runtime.messages import format_count
 from podless.runtime.option import ReportedError
 from podless.store import StoreError
 from podless.store.contract import Author, LoggedWrite

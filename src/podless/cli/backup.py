@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from podless.check.findings import format_count
 from podless.cli import options
 from podless.cli.progress import Progress
 from podless.cluster import make_store
 from podless.history.moments import find_revision
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster, RemoteGone, retry_call
+from podless.runtime.messages import format_count
 from podless.runtime.option import ReportedError, report_errors
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup

@@ -24,7 +24,8 @@ from podless.check.sources import CannotCheck, SourceFile, fetch_definitions, fi
 from podless.cli.progress import Progress
 from podless.runtime.dataclass import dataclass
 from podless.runtime.files import read_path
-from podless.runtime.option import StartError, suggest_name
+from podless.runtime.messages import suggest_name
+from podless.runtime.option import StartError
 
 FILE = "podless.toml"
 _TABLE = "check"

@@ -7,10 +7,11 @@ import json
 from dataclasses import asdict
 
 from podless.check.compare import compare_definitions
-from podless.check.findings import Severity, format_count
+from podless.check.findings import Severity
 from podless.check.run import read_definitions
 from podless.check.sources import CannotCheck, fetch_definitions, fetch_objects, find_sources, former_files
 from podless.check.upgrade import choose_pair, compare_releases, try_objects
+from podless.runtime.messages import format_count
 
 
 def run(args: argparse.Namespace) -> int:

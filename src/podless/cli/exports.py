@@ -7,12 +7,12 @@ import asyncio
 import sys
 from pathlib import Path
 
-from podless.check.findings import format_count
 from podless.cli import access
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
 from podless.remote.cluster import RemoteCluster
+from podless.runtime.messages import format_count
 from podless.runtime.option import report_errors
 
 

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable
 from urllib.parse import quote
 
-from podless.check.findings import format_count
 from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone, retry_call
 from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
+from podless.runtime.messages import format_count
 
 Say = Callable[[str], None]
 

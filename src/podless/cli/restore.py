@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from podless.check.findings import format_count
 from podless.cli import options
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import make_private
+from podless.runtime.messages import format_count
 from podless.runtime.option import ReportedError
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES

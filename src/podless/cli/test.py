@@ -8,10 +8,10 @@ import os
 import sys
 
 from podless.check.editors import DIALECT, convert_node
-from podless.check.findings import format_count
 from podless.check.output import render_report
 from podless.check.sources import CannotCheck, find_sources
 from podless.cli import options
+from podless.runtime.messages import format_count
 
 _OPTIONS = ("kubernetes_version", "feature_gates")  # options of the server that runs the suites
 

@@ -1,4 +1,8 @@
-"""The filter for a controller's requests in a run: it carries out the schedule and keeps the log."""
+"""The filter between a controller and the server: it carries out a run's schedule, and keeps the run's log.
+
+A Laboratory installs one Gate in its server. Each Trial gives it a GatedRun, which passes requests, answers and events
+on in turn (turns.py), and fails, holds or drops those that the schedule names.
+"""
 
 from __future__ import annotations
 

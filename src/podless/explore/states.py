@@ -10,6 +10,7 @@ import orjson
 
 from podless.explore.gate import NOISE
 from podless.meta.errors import qualify_resource
+from podless.meta.objectmeta import SERVER_METADATA
 from podless.runtime.jsonobject import Object
 from podless.store.keys import StoredValue, resource_of
 
@@ -17,8 +18,6 @@ State = Mapping[str, Any]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-# metadata that depends on the number and order of writes, not on their content
-_VOLATILE_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 # objects of Services whose names the server chooses
 _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _WILDCARD = "*"
@@ -70,7 +69,7 @@ class StateReader:
 
     def _show_object(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
         masked: Object = _mask_values(obj, generated, uids)
-        for name in _VOLATILE_METADATA:
+        for name in SERVER_METADATA:
             masked.get("metadata", {}).pop(name, None)
         for path in self._paths:
             _remove_field(masked, path)
@@ -95,7 +94,7 @@ def compare_objects(before: Object, after: Object) -> list[str]:
     """Return the fields that a write changed, except those that the server writes."""
     differences = []
     for obj in (before, after):
-        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _VOLATILE_METADATA}
+        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in SERVER_METADATA}
         differences.append({**obj, "metadata": metadata})
     return list(_compare_values("", *differences))
 

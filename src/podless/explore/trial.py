@@ -1,4 +1,8 @@
-"""One run: starts the controller, takes the steps of the scenario, and records faults."""
+"""One run of a schedule: starts the controller, takes the steps of the scenario, and records faults.
+
+An Explorer makes a Trial for each run. After each step, a Trial waits until the controller has settled; most of this
+module decides when that is, because the controller is a program that podless can only observe.
+"""
 
 from __future__ import annotations
 

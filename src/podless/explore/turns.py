@@ -1,8 +1,9 @@
-"""Turns: requests, answers and events pass one at a time.
+"""Lets requests, answers and events pass one at a time, so that runs with the same schedule are the same.
 
-Each one waits until the controller has handled the one before. So their order follows from a rule, not
-from the speed of threads and connections: events first, by revision, then answers, then requests. Requests that came
-before the last turn precede others, so that a request that is repeated endlessly blocks nothing.
+The gate and its views queue here all that passes between the controller and the server. Each turn waits until the
+controller has handled the one before. So the order follows from a rule, not from the speed of threads and connections:
+events first, by revision, then answers, then requests. Requests that came before the last turn precede others, so that
+a request that is repeated endlessly blocks nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""A client's view of a resource: its watches, whose events a run can hold."""
+"""A client's view of a resource: its watches, whose events can be held back, delivered late or dropped.
+
+The gate keeps a ResourceView for each client and resource, and puts it in front of the client's watches. So a schedule
+can show a controller an old state, as a slow cache would.
+"""
 
 from __future__ import annotations
 

@@ -24,10 +24,13 @@ Step = str | int | tuple[str, Any]  # a field, a list index, or (key, value) of 
 
 class _Absent:
     def __repr__(self) -> str:
-        return "ABSENT"
+        return "(absent)"
+
+    def __bool__(self) -> bool:
+        return False
 
 
-ABSENT: Any = _Absent()
+ABSENT: Any = _Absent()  # in place of the value of a field that is missing
 
 
 class Difference(NamedTuple):

@@ -47,6 +47,8 @@ STANDARD_FINALIZERS = frozenset({ORPHAN, FOREGROUND, "kubernetes"})
 NONNEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
 _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+# metadata that the server sets, which comparisons of desired states leave out
+SERVER_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _WRITTEN = frozenset({"generation", "managedFields", "resourceVersion"})
 _POINTERS = {"deletionTimestamp", "deletionGracePeriodSeconds", "creationTimestamp"}
 

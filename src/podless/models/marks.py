@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from podless.runtime.jsonobject import Object
-from podless.runtime.option import suggest_name
+from podless.runtime.messages import suggest_name
 from podless.schema.vocabulary import KEYWORDS
 
 C = TypeVar("C", bound=type)

@@ -7,18 +7,18 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.fields import sets
-from podless.history.difference import Step, find_key, format_path
+from podless.history.difference import ABSENT, Step, find_key, format_path
 from podless.meta.field import Path
+from podless.meta.objectmeta import SERVER_METADATA
 from podless.plan.manifests import Identity
-from podless.plan.result import GONE, Action, By, Change, FieldChange
+from podless.plan.result import Action, By, Change, FieldChange
 from podless.plan.secrecy import holds_data, is_secret
 from podless.plan.simulation import Simulation
 from podless.runtime.jsonobject import Object
 from podless.store import Record
 from podless.store.keys import OWN, resource_of
 
-# fields that only the server sets, at every write
-_SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "selfLink")
+_LEFT_OUT = frozenset(SERVER_METADATA) - {"uid", "creationTimestamp"}  # these two are shown, as generated
 # values that another server would choose differently
 _GENERATED = {
     ("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "deletionTimestamp"),
@@ -48,7 +48,7 @@ def compare_objects(
     for steps, path, old, new in _walk_values(_strip_object(before), _strip_object(after), (), ()):
         text = format_path(steps)
         by, plugin = _find_cause(steps, path, new, manifest, recorded or {})
-        generated = _is_generated(identity, path) and (old is GONE or new is GONE or path[0] == "metadata")
+        generated = _is_generated(identity, path) and (old is ABSENT or new is ABSENT or path[0] == "metadata")
         old_names, new_names = old_owners.get(text, ()), new_owners.get(text, ())
         moved = (old_names, new_names) if old_names and new_names and old_names != new_names else ((), ())
         changes[text] = FieldChange(text, old, new, by, plugin, generated, is_secret(identity, path), *moved)
@@ -75,7 +75,7 @@ def _is_generated(identity: Identity, path: Path) -> bool:
 def _strip_object(obj: Object | None) -> Object:
     if obj is None:
         return {}
-    metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in _SERVER_FIELDS}
+    metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in _LEFT_OUT}
     return {**{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}, "metadata": metadata}
 
 
@@ -86,15 +86,15 @@ def _walk_values(
     before: Any, after: Any, steps: Steps, path: Path
 ) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
     """Yield (steps, path, before, after) for each difference. path: in the new value, or the old one if it is gone."""
-    if before is not GONE and after is not GONE and before == after and type(before) is type(after):
+    if before is not ABSENT and after is not ABSENT and before == after and type(before) is type(after):
         return
-    if isinstance(before, dict | type(GONE)) and isinstance(after, dict | type(GONE)) and (before or after):
+    if isinstance(before, dict | type(ABSENT)) and isinstance(after, dict | type(ABSENT)) and (before or after):
         old, new = (value if isinstance(value, dict) else {} for value in (before, after))
         for key in [*new, *(key for key in old if key not in new)]:
-            yield from _walk_values(old.get(key, GONE), new.get(key, GONE), (*steps, key), (*path, key))
-    elif isinstance(before, list | type(GONE)) and isinstance(after, list | type(GONE)) and (before or after):
+            yield from _walk_values(old.get(key, ABSENT), new.get(key, ABSENT), (*steps, key), (*path, key))
+    elif isinstance(before, list | type(ABSENT)) and isinstance(after, list | type(ABSENT)) and (before or after):
         yield from _walk_lists(
-            before or [], after or [], steps, path, absent_before_or_after=before is GONE or after is GONE
+            before or [], after or [], steps, path, absent_before_or_after=before is ABSENT or after is ABSENT
         )
     else:
         yield steps, path, before, after
@@ -107,19 +107,20 @@ def _walk_lists(
     if not key:
         if all(not isinstance(item, dict | list) for item in (*before, *after)):
             absent = absent_before_or_after  # one of the lists is empty because its field is absent
-            yield steps, path, [*before] if before or not absent else GONE, [*after] if after or not absent else GONE
+            old, new = (ABSENT if absent and not items else [*items] for items in (before, after))
+            yield steps, path, old, new
             return
         for index in range(max(len(before), len(after))):
-            old = before[index] if index < len(before) else GONE
-            new = after[index] if index < len(after) else GONE
+            old = before[index] if index < len(before) else ABSENT
+            new = after[index] if index < len(after) else ABSENT
             yield from _walk_values(old, new, (*steps, index), (*path, index))
         return
     old_items = {item[key]: item for item in before}
     places = {item[key]: index for index, item in enumerate(after)}
     old_places = {item[key]: index for index, item in enumerate(before)}
     for value in [*places, *(value for value in old_items if value not in places)]:
-        old = old_items.get(value, GONE)
-        new = after[places[value]] if value in places else GONE
+        old = old_items.get(value, ABSENT)
+        new = after[places[value]] if value in places else ABSENT
         item_path = (*path, places.get(value, old_places.get(value, 0)))
         yield from _walk_values(old, new, (*steps, (key, value)), item_path)
 
@@ -130,9 +131,9 @@ def _find_cause(
     """Return the cause of a field's change, and the plugin if it is one."""
     touched = [plugin for plugin, paths in recorded.items() if any(_paths_overlap(path, changed) for changed in paths)]
     policies = [plugin for plugin in touched if plugin in _POLICIES]
-    value = _value_at(manifest, steps) if manifest is not None else GONE
-    is_set = value is not GONE or (new is GONE and manifest is not None)
-    if policies and not (is_set and value == new and new is not GONE):
+    value = _value_at(manifest, steps) if manifest is not None else ABSENT
+    is_set = value is not ABSENT or (new is ABSENT and manifest is not None)
+    if policies and not (is_set and value == new and new is not ABSENT):
         return By.POLICY, _NAMES[policies[0]]
     if is_set:
         return By.SET, ""
@@ -147,18 +148,18 @@ def _paths_overlap(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
 
 
 def _value_at(value: Any, steps: Steps) -> Any:
-    """Return the value of a manifest at some steps, GONE if it is absent."""
+    """Return the value of a manifest at some steps, ABSENT if it is absent."""
     for step in steps:
         if isinstance(step, tuple):
             items = value if isinstance(value, list) else []
             key, item_key = step
-            value = next((item for item in items if isinstance(item, dict) and item.get(key) == item_key), GONE)
+            value = next((item for item in items if isinstance(item, dict) and item.get(key) == item_key), ABSENT)
         elif isinstance(step, int):
-            value = value[step] if isinstance(value, list) and step < len(value) else GONE
+            value = value[step] if isinstance(value, list) and step < len(value) else ABSENT
         else:
-            value = value.get(step, GONE) if isinstance(value, dict) else GONE
-        if value is GONE:
-            return GONE
+            value = value.get(step, ABSENT) if isinstance(value, dict) else ABSENT
+        if value is ABSENT:
+            return ABSENT
     return value
 
 

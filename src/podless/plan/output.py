@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from podless.check.findings import format_count
 from podless.check.output import format_command
 from podless.codec import serializer
-from podless.plan.result import GONE, Action, By, Change, FieldChange, Plan, UnreadPart
+from podless.history.difference import ABSENT
+from podless.plan.result import Action, By, Change, FieldChange, Plan, UnreadPart
 from podless.plan.secrecy import HIDDEN, hide_object
 from podless.runtime.jsonobject import Object
+from podless.runtime.messages import format_count
 
 MAX_CHARACTERS = 60_000  # characters of a comment; GitHub accepts 65,536
 _MAX_ROWS = 200  # maximum rows of the table
@@ -111,7 +112,7 @@ def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
             if details:
                 yield f"      ~ {_describe_field(field)}"
             continue
-        sign = "+" if field.before is GONE else "-" if field.after is GONE else "~"
+        sign = "+" if field.before is ABSENT else "-" if field.after is ABSENT else "~"
         yield "      " + _mark_text(sign, _describe_field(field), color)
     moved = [field for field in change.fields if _is_ownership(field)]
     if moved and not details:
@@ -141,10 +142,10 @@ def _describe_field(field: FieldChange) -> str:
             f"{field.path}: managers {_format_managers(field.old_managers)} -> {_format_managers(field.new_managers)}"
         )
     if field.secret:
-        values = HIDDEN if GONE in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
+        values = HIDDEN if ABSENT in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
     else:
         old, new = (_format_value(value, field.generated) for value in (field.before, field.after))
-        values = new if field.before is GONE else old if field.after is GONE else f"{old} -> {new}"
+        values = new if field.before is ABSENT else old if field.after is ABSENT else f"{old} -> {new}"
     return f"{field.path}: {values}{_format_notes(field)}"
 
 
@@ -155,8 +156,8 @@ def _is_ownership(field: FieldChange) -> bool:
 
 def _format_value(value: Any, generated: bool) -> str:
     """Return a value as JSON, shortened if it is long."""
-    if value is GONE or generated:
-        return "" if value is GONE else _LATER
+    if value is ABSENT or generated:
+        return "" if value is ABSENT else _LATER
     text = serializer.encode_unescaped(value)
     return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 3]}..."
 
@@ -229,9 +230,9 @@ def _make_field_document(field: FieldChange) -> dict[str, Any]:
     if field.plugin:
         result["plugin"] = field.plugin
     if not _is_ownership(field):
-        if field.before is not GONE:
+        if field.before is not ABSENT:
             result["before"] = HIDDEN if field.secret else field.before
-        if field.after is not GONE:
+        if field.after is not ABSENT:
             result["after"] = HIDDEN if field.secret else None if field.generated else field.after
     if field.generated:
         result["knownAfterApply"] = True

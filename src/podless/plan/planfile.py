@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
+from podless.meta.objectmeta import SERVER_METADATA
 from podless.plan.manifests import Identity, Key, ObjectPosition
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, Change, Plan
@@ -24,7 +25,6 @@ from podless.runtime.jsonobject import Object
 
 FORMAT = 1
 _STDIN = "<stdin>"
-_SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 
 
@@ -44,7 +44,7 @@ def make_digest(obj: Object | None) -> str:
     if obj is None:
         return ""
     content = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
-    content["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_FIELDS}
+    content["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in SERVER_METADATA}
     if obj.get("kind") == "Service" and isinstance(content.get("spec"), dict):
         spec = {key: value for key, value in content["spec"].items() if key not in _ADDRESSES}
         ports = spec.get("ports") or ()

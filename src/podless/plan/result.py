@@ -7,13 +7,12 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from podless.history.difference import ABSENT
 from podless.plan.manifests import Identity
 from podless.plan.recording import WebhookCall
 from podless.plan.secrecy import HIDDEN
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
-
-GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": lambda self: False})()
 
 
 class Action(StrEnum):
@@ -39,7 +38,7 @@ class By(StrEnum):
 class FieldChange:
     """One field that changes.
 
-    path: such as spec.containers[name=web].image. before, after: GONE if it is absent. by: the cause; plugin: its name,
+    path: such as spec.containers[name=web].image. before, after: ABSENT if missing. by: the cause; plugin: its name,
     if it is a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
     secret: the values must not be shown. old_managers, new_managers: the owners before and after, if they change.
     """
@@ -55,7 +54,7 @@ class FieldChange:
     new_managers: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        old, new = (value if value is GONE or not self.secret else HIDDEN for value in (self.before, self.after))
+        old, new = (value if value is ABSENT or not self.secret else HIDDEN for value in (self.before, self.after))
         return f"FieldChange({self.path!r}, {old!r} -> {new!r}, by {self.by})"
 
 

@@ -9,7 +9,8 @@ from os import PathLike
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from podless.runtime.option import StartError, suggest_name
+from podless.runtime.messages import suggest_name
+from podless.runtime.option import StartError
 
 
 def bind_arguments(of: type, called: str, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

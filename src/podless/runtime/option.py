@@ -5,7 +5,7 @@ The command line and the reference pages are made from these declarations (cli/o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, field, fields
 from itertools import chain
@@ -136,15 +136,6 @@ def parse_number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("expected a number from 0")
     return int(text)
-
-
-def suggest_name(name: str, candidates: Sequence[str]) -> str:
-    """Return the end of an error about an unknown name or flag: the most similar known one, or ""."""
-    from difflib import get_close_matches
-
-    bare = {candidate.lower().lstrip("-"): candidate for candidate in candidates}
-    matches = get_close_matches(name.lower().lstrip("-"), bare, 1)
-    return f"; did you mean {bare[matches[0]]}?" if matches else ""
 
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}

@@ -16,7 +16,7 @@ from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
-from podless.runtime.option import suggest_name
+from podless.runtime.messages import suggest_name
 from podless.testing import snapshot
 from podless.testing.ask import AGENT, ServerLoop, ask_app, path_of
 from podless.testing.history import RecordedChange, read_change

@@ -10,13 +10,12 @@ from urllib.parse import urlencode
 from podless.cli.history.sources import HistoryServer, InvalidArguments, query_of_moment, run_with_server
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
+from podless.meta.objectmeta import SERVER_METADATA
 from podless.remote.cluster import Refused
 from podless.remote.resources import APIResource
 from podless.runtime.jsonobject import Object
 
-# metadata that only the server sets
-_SERVER_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
-_SERVERS = (*_SERVER_METADATA, "deletionTimestamp", "deletionGracePeriodSeconds")
+_LEFT_OUT = (*SERVER_METADATA, "deletionTimestamp", "deletionGracePeriodSeconds")
 _FIELDS = 5  # maximum fields to name in one line
 
 
@@ -126,7 +125,7 @@ def plan_undo(
 
 def _select_comparable(resource: APIResource, obj: Object) -> Object:
     """Return the part of an object that an undo restores."""
-    metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in _LEFT_OUT}
     left_out = ("metadata", "status") if resource.has_status else ("metadata",)
     return {**{name: value for name, value in obj.items() if name not in left_out}, "metadata": metadata}
 
