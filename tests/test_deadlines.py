@@ -24,7 +24,7 @@ from podless.kinds.kind import Kind
 from podless.meta import jsonpath, selectors
 from podless.meta.errors import Timeout
 from podless.publish.openapi import v2, v3
-from podless.publish.table import make_row, table_layout
+from podless.publish.table import get_layout, make_row
 from podless.runtime.jsonobject import Object
 from podless.schema import check, defaulting, embedded, prune
 from podless.schema.node import Node
@@ -314,7 +314,7 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "a selector of an object": of(selectors.from_object, lambda size: {"matchLabels": data(size)["data"]}),
     "a column": of(jsonpath.parse_path("..a").find, grown),
     "a row": of(
-        partial(make_row, table_layout(SETS, SETS.versions[0])),
+        partial(make_row, get_layout(SETS, SETS.versions[0])),
         lambda size: {**SET, "spec": {"template": pod(size, "containers")}},
     ),
     "a subject": of(review._make_subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),

@@ -12,7 +12,7 @@ import pytest
 
 from podless.apis import catalog
 from podless.apis.shared.columns import format_selector, import_readers, shorten
-from podless.publish.table import AgeFiller, builtin_layout, make_row
+from podless.publish.table import AgeFiller, make_builtin_layout, make_row
 from podless.structs.structfiles import FOLDER, folder_of
 
 NOW = 1_700_000_000.0
@@ -20,7 +20,7 @@ HOUR_AGO = "2023-11-14T21:13:20Z"
 
 
 def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
-    layout = builtin_layout(group, plural)
+    layout = make_builtin_layout(group, plural)
     found = json.loads(AgeFiller(NOW).fill_row(make_row(layout, obj, "None")))["cells"]
     return dict(zip((cell.name for cell in layout.columns), found, strict=True))
 
@@ -207,8 +207,8 @@ def test_the_columns_of_a_group_are_imported_at_its_first_table() -> None:
         "import sys, podless.app, podless.http.api\n"
         "def loaded(): return sorted(name.split('.')[2] for name in sys.modules if name.endswith('.columns'))\n"
         "assert not loaded(), loaded()\n"
-        "from podless.publish.table import builtin_layout\n"
-        "builtin_layout('apps', 'deployments')\n"
+        "from podless.publish.table import make_builtin_layout\n"
+        "make_builtin_layout('apps', 'deployments')\n"
         "print(loaded())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from podless.publish.texts import META, field_text
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf, String, Time, Union
-from podless.structs.structfiles import FOLDER, load_file, load_struct
+from podless.structs.structfiles import FOLDER, META_GROUP, find_description, load_file, load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
 GOLDEN = pathlib.Path(__file__).with_name("golden.txt")
@@ -71,10 +70,10 @@ def told(home: str, name: str) -> str:
     """The line of a struct as it is now."""
     struct, group = load_struct(home, name), group_of(home)
     envelope = [any(field is known for known in TYPE_META) for field in struct.declared_fields[:2]].count(True)
-    about = field_text(group, name)
+    about = find_description(group, name)
     few = 0 if struct.recursive else 8
     head = digest([struct.name, struct.go, struct.atomic, struct.union, few, envelope, about])
-    texts = {field.name: digest(field_text(group, name, field.name))[:4] for field in struct}
+    texts = {field.name: digest(find_description(group, name, field.name))[:4] for field in struct}
     parts = [
         f"{field.name}:{digest([attributes(field)])[:6]}{texts.pop(field.name, '')}" for field in struct.declared_fields
     ]
@@ -110,7 +109,7 @@ def test_every_struct_can_be_read(home: str) -> None:
 
 
 def test_the_texts_of_a_group_are_found_by_its_name() -> None:
-    assert field_text(META, "Object", "spec") == "Desired state of the object."
+    assert find_description(META_GROUP, "Object", "spec") == "Desired state of the object."
     assert {group_of(home).partition(".")[0] or "core" for home in HOMES} == {home.partition("/")[0] for home in HOMES}
 
 

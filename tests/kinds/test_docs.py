@@ -12,11 +12,18 @@ import pytest
 
 from podless.apis import catalog, features
 from podless.publish.openapi import v3
-from podless.publish.openapi.standard import PARAMETERS, package_of
-from podless.publish.table import builtin_layout
-from podless.publish.texts import META, field_text
+from podless.publish.openapi.standard import PARAMETERS, find_package
+from podless.publish.table import make_builtin_layout
 from podless.structs.gotypes import GoType, ListOf, MapOf, Union
-from podless.structs.structfiles import FOLDER, dated_fields, in_release, load_file, load_struct
+from podless.structs.structfiles import (
+    FOLDER,
+    META_GROUP,
+    dated_fields,
+    find_description,
+    in_release,
+    load_file,
+    load_struct,
+)
 from podless.structs.structs import Struct
 from tests.publish.openapi.whole import swagger
 
@@ -81,10 +88,10 @@ def reached_all(kinds: Iterable[GoType]) -> set[Struct]:
 
 # fields that are a reference and nothing else, and are described where it leads
 BARE = {
-    f"{package_of('apiextensions.k8s.io', version)}JSONSchemaProps.{name}"
+    f"{find_package('apiextensions.k8s.io', version)}JSONSchemaProps.{name}"
     for version in ("v1", "v1beta1")
     for name in ("additionalItems", "additionalProperties", "example", "externalDocs", "items", "not")
-} | {f"{package_of('networking.k8s.io', 'v1')}IngressRule.http"}
+} | {f"{find_package('networking.k8s.io', 'v1')}IngressRule.http"}
 
 
 HOMES = sorted(file.relative_to(FOLDER).with_suffix("").as_posix() for file in FOLDER.rglob("*.fields"))
@@ -130,7 +137,10 @@ def test_every_parameter_and_operation_has_a_description() -> None:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             assert method == "parameters" or 0 < len(operation["description"]) <= LONGEST, path
-    assert all(field_text(META, "Parameters", key) or field_text(META, "DeleteOptions", key) for key in PARAMETERS)
+    assert all(
+        find_description(META_GROUP, "Parameters", key) or find_description(META_GROUP, "DeleteOptions", key)
+        for key in PARAMETERS
+    )
 
 
 def test_every_text_has_a_field() -> None:
@@ -147,14 +157,14 @@ def test_every_text_has_a_field() -> None:
 @pytest.mark.parametrize("group", sorted({group for group, _ in GROUPS}))
 def test_every_head_of_a_column_has_a_description(group: str) -> None:
     for plural in (kind.plural for kind in catalog.ALL if kind.group == group):
-        for head in builtin_layout(group, plural).definitions:
+        for head in make_builtin_layout(group, plural).definitions:
             assert len(head["description"]) in range(1, LONGEST + 1), f"{plural} {head['name']}"
 
 
 def test_a_group_has_its_own_texts_and_common_ones() -> None:
-    assert field_text("", "ServicePort", "port") == "Number of the port."
-    assert field_text("", "ServicePort", "metadata") == field_text(META, "Object", "metadata")
-    assert field_text("", "Nothing") == field_text("nowhere.example.com", "Thing", "field") == ""
+    assert find_description("", "ServicePort", "port") == "Number of the port."
+    assert find_description("", "ServicePort", "metadata") == find_description(META_GROUP, "Object", "metadata")
+    assert find_description("", "Nothing") == find_description("nowhere.example.com", "Thing", "field") == ""
 
 
 def test_a_server_that_nobody_asks_parses_no_fields_of_kinds_that_it_does_not_use() -> None:

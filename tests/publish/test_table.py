@@ -18,7 +18,8 @@ from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta.errors import BadRequest
-from podless.publish import table, texts
+from podless.publish import table
+from podless.structs.structfiles import META_GROUP, find_description
 from tests.conftest import Client
 
 TYPES = ("string", "integer", "number", "boolean", "date")
@@ -58,42 +59,42 @@ def kind(group: str, plural: str, version: Version, *, custom: bool) -> Kind:
     ],
 )
 def test_cells_by_the_columns_type(value: Any, cells: list[Any]) -> None:
-    layout = table.custom_layout([Column(name, name, ".spec.v") for name in TYPES])
+    layout = table.make_custom_layout([Column(name, name, ".spec.v") for name in TYPES])
     obj = {"metadata": {"name": "x"}, "spec": {"v": value}}
     assert json.dumps(read_cells(layout, obj, NOW)) == json.dumps(["x", *cells])
     assert read_cells(layout, {"metadata": {"name": "x"}}, NOW) == ["x", None, None, None, None, None]
 
 
 def test_the_first_of_several_values_is_shown() -> None:
-    layout = table.custom_layout([Column("Any", "string", ".l[*].n"), Column("Sum", "integer", ".l[*].p")])
+    layout = table.make_custom_layout([Column("Any", "string", ".l[*].n"), Column("Sum", "integer", ".l[*].p")])
     assert read_cells(layout, {"metadata": {}, "l": [{"n": "a", "p": 1}, {"n": "b", "p": 2}]}) == ["", "a", 1]
 
 
 def test_column_definitions() -> None:
     given = Column("Size", "integer", ".spec.size", "int32", "how big", 1), Column("S", "string", ".s")
-    name, size, plain = table.custom_layout(given).definitions
+    name, size, plain = table.make_custom_layout(given).definitions
     assert list(name) == ["name", "type", "format", "description", "priority"]
     assert (name["name"], name["type"], name["format"], name["priority"]) == ("Name", "string", "name", 0)
-    assert name["description"] == texts.field_text(texts.META, "ObjectMeta", "name")
+    assert name["description"] == find_description(META_GROUP, "ObjectMeta", "name")
     assert list(size.values()) == ["Size", "integer", "int32", "how big", 1]
     assert plain["description"] == "Custom resource definition column (in JSONPath format): .s"
 
 
 def test_default_columns_and_malformed_paths() -> None:
     assert [column["name"] for column in table.AGED.definitions] == ["Name", "Age"]
-    assert table.AGED.definitions[1]["description"] == texts.field_text(texts.META, "ObjectMeta", "creationTimestamp")
+    assert table.AGED.definitions[1]["description"] == find_description(META_GROUP, "ObjectMeta", "creationTimestamp")
     given = (Column("A", "string", ".a"), Column("B", "string", ".b["), Column("C", "string", ".c"))
-    assert [column["name"] for column in table.custom_layout(given).definitions] == ["Name", "A"]
+    assert [column["name"] for column in table.make_custom_layout(given).definitions] == ["Name", "A"]
 
 
 def test_a_bookmark_has_no_age() -> None:
-    assert read_cells(table.custom_layout(None), {"metadata": {"resourceVersion": "1"}}) == ["", None]
+    assert read_cells(table.make_custom_layout(None), {"metadata": {"resourceVersion": "1"}}) == ["", None]
 
 
 def test_a_layout_is_compiled_once_for_a_version() -> None:
     version = Version("v1")
     one = kind("example.com", "things", version, custom=True)
-    assert table.table_layout(one, version) is table.table_layout(one, version)
+    assert table.get_layout(one, version) is table.get_layout(one, version)
 
 
 def age(created: str, now: float) -> Any:
@@ -180,7 +181,7 @@ NEW_EVENT = {
 )  # fmt: skip
 def test_built_in_kinds(group: str, plural: str, obj: dict[str, Any], cells: list[Any]) -> None:
     version = Version("v1")
-    layout = table.table_layout(kind(group, plural, version, custom=False), version)
+    layout = table.get_layout(kind(group, plural, version, custom=False), version)
     assert read_cells(layout, {"metadata": {"name": "x", "creationTimestamp": CREATED}} | obj, NOW) == cells
     assert len(layout.definitions) == len(cells)
 
@@ -190,7 +191,7 @@ def test_every_built_in_column_reads_an_empty_object() -> None:
     assert ("", "configmaps") in known
     for group, plural in known:
         version = Version("v1")
-        assert read_cells(table.table_layout(kind(group, plural, version, custom=False), version), {}, NOW)
+        assert read_cells(table.get_layout(kind(group, plural, version, custom=False), version), {}, NOW)
 
 
 def test_scale() -> None:
@@ -226,7 +227,7 @@ def test_partial_metadata_has_the_order_of_a_real_server() -> None:
 
 @pytest.mark.parametrize("include", ["None", "Metadata", "Object"])
 def test_tables(include: str) -> None:
-    layout = table.custom_layout([Column("Size", "integer", ".spec.size")])
+    layout = table.make_custom_layout([Column("Size", "integer", ".spec.size")])
     row = table.make_row(layout, OBJECT, include)
     included = {"None": None, "Metadata": table.make_partial(OBJECT), "Object": OBJECT}[include]
     wanted = {
@@ -270,14 +271,14 @@ def test_include_object() -> None:
     )
 )  # fmt: skip
 def test_any_value_has_a_cell(value: Any) -> None:
-    layout = table.custom_layout([Column(name, name, ".v") for name in TYPES])
+    layout = table.make_custom_layout([Column(name, name, ".v") for name in TYPES])
     cells = read_cells(layout, {"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
     assert serializer.encode_json(cells)
 
 
 def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
-    layout = table.custom_layout(
+    layout = table.make_custom_layout(
         [Column("Since", "date", ".since"), Column("N", "integer", ".n"), Column("No", "date", ".no")]
     )
     given = {"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}

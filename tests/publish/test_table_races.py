@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.kinds.kind import Column
-from podless.publish.table import TableLayout, custom_layout, make_row
+from podless.publish.table import TableLayout, make_custom_layout, make_row
 from tests.races import interleaved
 
 COLUMNS = [Column("A", "string", ".spec.a"), Column("B", "integer", ".spec..b"), Column("C", "date", ".spec.c")]
@@ -21,7 +21,7 @@ def use(layout: TableLayout, told: list[Any]) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_fresh_layout_shows_the_same_wherever_a_thread_interrupts_the_other(seed: int) -> None:
-    layout, told = custom_layout(COLUMNS), list[Any]()
+    layout, told = make_custom_layout(COLUMNS), list[Any]()
     interleaved("podless/", *[partial(use, layout, told)] * 2, seed=seed, longest=300)
-    use(custom_layout(COLUMNS), told)
+    use(make_custom_layout(COLUMNS), told)
     assert told == told[:1] * 3

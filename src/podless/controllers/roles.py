@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
-from podless.auth import roles
+from podless.auth import bootstrappolicy
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.controllers.controller import Controller
@@ -47,8 +47,8 @@ class RoleController(Controller):
 
     async def begin(self) -> None:
         """Create or repair default roles and bindings in one batch, then aggregate."""
-        defaults = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
-        defaults += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
+        defaults = [(CLUSTER_ROLES, obj) for obj in bootstrappolicy.make_cluster_roles()]
+        defaults += [(CLUSTER_ROLE_BINDINGS, obj) for obj in bootstrappolicy.make_cluster_role_bindings()]
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
             await self.api.load_collection(kind)
         await asyncio.gather(*(self._ensure_object(kind, obj) for kind, obj in defaults))
@@ -168,7 +168,7 @@ def _replace_rules(obj: Object, rules: list[Object]) -> Object:
 def _complete_stored(stored: Object, default: Object) -> Object:
     """Return a stored default role or binding, completed with everything from the default one."""
     metadata = stored["metadata"]
-    if (metadata.get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
+    if (metadata.get("annotations") or {}).get(bootstrappolicy.AUTOUPDATE) == "false":
         return stored
     for name in ("labels", "annotations"):
         metadata[name] = dict(sorted({**(metadata.get(name) or {}), **default["metadata"][name]}.items()))

@@ -17,7 +17,7 @@ from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.publish.openapi import builtin, schema
-from podless.publish.openapi.standard import REF, package_of
+from podless.publish.openapi.standard import REF, find_package
 from podless.runtime.jsonobject import Object, Schema
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _resolve_schema(kind: Kind, version: Version) -> Schema:
         root = schema.make_component(kind.structural_schema(version))
         return _inline_references(root, builtin.make_standard_components(), frozenset())
     components = {**builtin.make_standard_components(), **builtin.make_kind_components(kind, version)}
-    name = package_of(kind.group, version.name) + kind.kind
+    name = find_package(kind.group, version.name) + kind.kind
     if name not in components:
         name = next((key for key in components if key.endswith(f".{kind.kind}")), name)
     return _inline_references({"$ref": REF + name}, components, frozenset())

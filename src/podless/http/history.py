@@ -246,7 +246,7 @@ class LogWatch:
     def _encode_line(self, change: Object) -> bytes:
         kind, version = self._call.kind, self._call.version
         if self._form.target == "Table":
-            layout = table.table_layout(kind, version)
+            layout = table.get_layout(kind, version)
             row = table.make_row(layout, change, "Metadata", self._form.version)
             listed = {"resourceVersion": change["metadata"]["resourceVersion"]}
             encoded = table.encode_table(layout, row, listed, self._form.version, with_columns=not self._headed)

@@ -147,7 +147,7 @@ def _open_list(
     """
     kind, version, metadata = call.kind, call.version, list_metadata(page)
     if form.target == "Table":
-        layout = table.table_layout(kind, version)
+        layout = table.get_layout(kind, version)
         head, tail = table.frame_table(layout, metadata, form.version, bare=not page.entries)
         return head, tail, partial(table_rows, call, page, form, row_cache, include)
     if form.target:
@@ -240,7 +240,7 @@ def _make_rows(
 ) -> Iterator[tuple[table.Row, int]]:
     """Yield rows, each with roughly its bytes. Making a row counts as extra bytes."""
     kind, version = call.kind, call.version
-    layout = table.table_layout(kind, version)
+    layout = table.get_layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
     order = layout.order
     for entry in page.entries if order is None else sorted(page.entries, key=partial(sort_key, call, order)):
@@ -261,7 +261,7 @@ def _make_rows(
 def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table.Row:
     with view.pause_collector(entry):
         obj = view.load_inner(call.kind, call.version, entry)
-        return table.make_row(table.table_layout(call.kind, call.version), obj, include, form.version)
+        return table.make_row(table.get_layout(call.kind, call.version), obj, include, form.version)
 
 
 def _make_frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:

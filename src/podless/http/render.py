@@ -138,7 +138,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
         async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
             async for entries in api.pace.iterate_slices(call.user.name, unmade):
                 await api.off_loop.slices.run(encode_entries, entries)
-    order = table.table_layout(kind, version).order if form.target == "Table" else None
+    order = table.get_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # mypy does not narrow `order` inside the function
 
@@ -153,7 +153,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
 def prepare_layout(call: Call, form: AnswerForm) -> None:
     """Compute the columns of a table that is rendered off the loop. Call it on the loop."""
     if form.target == "Table":
-        table.table_layout(call.kind, call.version)
+        table.get_layout(call.kind, call.version)
 
 
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
@@ -258,7 +258,7 @@ def _render_single(call: Call, outcome: Single, form: AnswerForm) -> bytes:
     if form.target == "PartialObjectMetadata":
         return serializer.encode_json(table.make_partial(obj, form.version))
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-    return _encode_table(call, table.table_layout(kind, version), obj, revision, form, entry)
+    return _encode_table(call, table.get_layout(kind, version), obj, revision, form, entry)
 
 
 def _encode_table(

@@ -151,7 +151,7 @@ class WatchStream:
         return _encode_event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
     def _find_layout(self) -> table.TableLayout:
-        return table.table_layout(self._call.kind, self._call.version)
+        return table.get_layout(self._call.kind, self._call.version)
 
     def _send_events(self, events: Sequence[WatcherEvent]) -> bool:
         columns_sent = self._columns_sent

@@ -41,7 +41,7 @@ def make_api_versions(address: str) -> Document:
 
 def make_groups_document(registry: Registry) -> Document:
     """Return the document of /apis."""
-    groups = sorted((_group_rank(registry, *group), *group) for group in _iterate_groups(registry))
+    groups = sorted((_rank_group(registry, *group), *group) for group in _iterate_groups(registry))
     described = [_describe_group(registry, name, versions) for _, name, versions in groups]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": described}
 
@@ -55,11 +55,11 @@ def _iterate_groups(registry: Registry) -> Iterator[tuple[str, list[str]]]:
 
 
 def _list_groups(registry: Registry) -> list[str]:
-    ranks = {name: _group_rank(registry, name, versions)[0] for name, versions in _iterate_groups(registry)}
+    ranks = {name: _rank_group(registry, name, versions)[0] for name, versions in _iterate_groups(registry)}
     return sorted(ranks, key=lambda name: (ranks[name], name))
 
 
-def _group_rank(registry: Registry, name: str, versions: list[str]) -> tuple[int, str]:
+def _rank_group(registry: Registry, name: str, versions: list[str]) -> tuple[int, str]:
     """Return the sort key of a group: that of its first APIService, by priority and then by name."""
     return min((-_find_priorities(registry, name, version)[0], f"{version}.{name}") for version in versions)
 
@@ -199,7 +199,7 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
     gv = {"group": kind.group, "version": version.name}
     entry: Document = {
         "resource": kind.plural,
-        "responseKind": _response_kind(kind, gv | {"kind": kind.kind}, gv),
+        "responseKind": _make_response(kind, gv | {"kind": kind.kind}, gv),
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
         "verbs": list(kind.verbs),
@@ -208,13 +208,13 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
     subresources = []
     for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)
-        subresources.append({"subresource": name, "responseKind": _response_kind(kind, answers, gv), "verbs": verbs})
+        subresources.append({"subresource": name, "responseKind": _make_response(kind, answers, gv), "verbs": verbs})
     if subresources:
         entry["subresources"] = subresources
     return entry
 
 
-def _response_kind(kind: Kind, response: Document, gv: Document) -> Document:
+def _make_response(kind: Kind, response: Document, gv: Document) -> Document:
     """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
     is_same = gv.items() <= response.items() and not kind.custom
     return response | dict.fromkeys(gv, "") if is_same else response

@@ -22,14 +22,13 @@ from podless.codec.gotime import format_human_duration
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import field, jsonpath
 from podless.meta.errors import BadRequest
-from podless.publish import texts
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge, each
-from podless.structs.structfiles import folder_of
+from podless.structs.structfiles import find_description, folder_of
 
 Reader = Callable[[Object], Any]
 
@@ -62,7 +61,7 @@ class TableLayout:
     @property
     def definitions(self) -> list[Object]:
         """The columnDefinitions."""
-        return [_column_definition(column, self.group) for column in self.columns if column.name]
+        return [_define_column(column, self.group) for column in self.columns if column.name]
 
     @made_once
     def encoded(self) -> bytes:
@@ -70,7 +69,7 @@ class TableLayout:
         return serializer.encode_json(self.definitions)
 
 
-def _column_definition(column: PrinterColumn, group: str) -> Object:
+def _define_column(column: PrinterColumn, group: str) -> Object:
     """Return the column's entry in columnDefinitions."""
     struct, _, field = column.field.rpartition(".")
     folder, _, struct = struct.rpartition("/")
@@ -78,7 +77,7 @@ def _column_definition(column: PrinterColumn, group: str) -> Object:
         "name": column.name,
         "type": column.type,
         "format": column.format,
-        "description": column.description or texts.field_text(folder or group, struct, field),
+        "description": column.description or find_description(folder or group, struct, field),
         "priority": column.priority,
     }
 
@@ -87,15 +86,15 @@ AGED = TableLayout(shared.AGED)
 SCALE = TableLayout(shared.SCALE)
 
 
-def table_layout(kind: Kind, version: Version) -> TableLayout:
+def get_layout(kind: Kind, version: Version) -> TableLayout:
     """Return the layout of a version: its columns, or Name and Age; built-in kinds have their own."""
     return kind.derive(
         ("table", version.name),
-        lambda: custom_layout(version.columns) if kind.custom else builtin_layout(kind.group, kind.plural),
+        lambda: make_custom_layout(version.columns) if kind.custom else make_builtin_layout(kind.group, kind.plural),
     )
 
 
-def builtin_layout(group: str, plural: str) -> TableLayout:
+def make_builtin_layout(group: str, plural: str) -> TableLayout:
     """Return the layout of a built-in kind."""
     folder = folder_of(group)
     module = shared.import_readers(folder)
@@ -103,7 +102,7 @@ def builtin_layout(group: str, plural: str) -> TableLayout:
     return TableLayout(shared.read_columns(folder, plural), group, order, conditions)
 
 
-def custom_layout(columns: Sequence[Column] | None) -> TableLayout:
+def make_custom_layout(columns: Sequence[Column] | None) -> TableLayout:
     """Return the layout for additionalPrinterColumns; the first malformed path and all later columns are left out."""
     if not columns:
         return AGED
@@ -119,7 +118,7 @@ def custom_layout(columns: Sequence[Column] | None) -> TableLayout:
         description = (
             column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
         )
-        read = _cell_reader(column.type, path)
+        read = _make_cell_reader(column.type, path)
         cells.append(
             PrinterColumn(column.name, column.type, read, description, format=column.format, priority=column.priority)
         )
@@ -133,24 +132,24 @@ def _read_name(value: Any) -> Any:
     return name(value.obj)
 
 
-def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | Age:
+def _make_cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | Age:
     if kind == "date":
         return Age(path.first)
     if kind == "string":
-        return functools.partial(_string_cell, path)
-    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, lambda _: None), path)
+        return functools.partial(_read_string, path)
+    return functools.partial(_read_converted, _CONVERSIONS.get(kind, lambda _: None), path)
 
 
-def _string_cell(path: jsonpath.JSONPath, obj: Any) -> str | None:
+def _read_string(path: jsonpath.JSONPath, obj: Any) -> str | None:
     values = path.find(obj)
     return _format_cell(values[0]) if values else None
 
 
-def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj: Any) -> Any:
+def _read_converted(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj: Any) -> Any:
     return convert(path.first(obj))
 
 
-def _integer_cell(value: Any) -> int | None:
+def _convert_integer(value: Any) -> int | None:
     if type(value) is int and MIN_INT64 <= value <= MAX_INT64:
         return value
     if type(value) is not int and type(value) is not float:
@@ -158,18 +157,18 @@ def _integer_cell(value: Any) -> int | None:
     return int(value) if MIN_INT64 <= value <= MAX_INT64 else MIN_INT64  # as Go converts a float that is too large
 
 
-def _number_cell(value: Any) -> int | float | None:
+def _convert_number(value: Any) -> int | float | None:
     return jsontext.settle_number(float(value)) if type(value) is int or type(value) is float else None
 
 
-def _boolean_cell(value: Any) -> bool | None:
+def _convert_boolean(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    "integer": _integer_cell,
-    "number": _number_cell,
-    "boolean": _boolean_cell,
+    "integer": _convert_integer,
+    "number": _convert_number,
+    "boolean": _convert_boolean,
 }
 
 

@@ -28,6 +28,7 @@ from podless.structs.gotypes import Canonical, GoType, ListOf, MapOf, Raw, Strin
 from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
+META_GROUP = "meta.k8s.io"  # the group of shared descriptions
 
 # types with one object in the process: some code compares them by identity (virtual/connect.py)
 _SHARED: Mapping[str, GoType] = {
@@ -112,6 +113,31 @@ def homes_of(group: str) -> tuple[str, ...]:
     """Return the versions of a group that have a file, such as autoscaling/v1 and autoscaling/v2."""
     folder = folder_of(group)
     return tuple(f"{folder}/{file.stem}" for file in sorted((FOLDER / folder).glob("*.fields")))
+
+
+def find_description(group: str, struct: str, field: str = "") -> str:
+    """Return the description of a field of a struct, or of the struct itself; "" if there is none.
+
+    OpenAPI (and so `kubectl explain`) and the columns of tables show it. The versions of a group share their
+    descriptions. Common fields (apiVersion, kind, metadata, spec, status) have common ones unless the struct has its
+    own.
+    """
+    described = read_descriptions(group, struct)
+    return choose_description(described, field) if field else described.get("", "")
+
+
+def choose_description(described: Mapping[str, str], field: str) -> str:
+    """Return the description of a field, given those of its struct; "" if there is none."""
+    return described.get(field) or read_descriptions(META_GROUP, "Object").get(field, "")
+
+
+@bounded_cache(1024)
+def read_descriptions(group: str, struct: str) -> Mapping[str, str]:
+    """Return the struct's own descriptions by field; that of the struct itself under ""."""
+    texts: dict[str, str] = {}
+    for home in homes_of(group):
+        texts = {**load_file(home).read_texts(struct), **texts}
+    return texts
 
 
 class Dates(NamedTuple):

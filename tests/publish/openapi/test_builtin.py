@@ -11,7 +11,7 @@ from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import builtin, gnostic, v3
-from podless.publish.openapi.standard import CORE, META, REF, package_of
+from podless.publish.openapi.standard import CORE, META, REF, find_package
 from podless.structs.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 from tests.publish.openapi.whole import encode_swagger, swagger
@@ -151,7 +151,7 @@ def lists(schemas: dict[str, Any], name: str, path: str) -> dict[str, str]:
 @pytest.mark.parametrize("kind", [kind for kind in ALL if not kind.virtual], ids=lambda kind: kind.resource)
 def test_lists_are_merged_as_the_document_says(kind: Kind) -> None:
     schemas = v3.make_group_version_document(kind.group, kind.versions[0].name, ALL)["components"]["schemas"]
-    said = lists(schemas, package_of(kind.group, kind.versions[0].name) + kind.kind, "")
+    said = lists(schemas, find_package(kind.group, kind.versions[0].name) + kind.kind, "")
     struct = kind.struct_of(kind.versions[0])
     assert struct is not None
     known = strategic.make_merge_table(struct)

@@ -53,7 +53,7 @@ class Library:
     def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
         return self.full(self.library.answer_swagger(request))
 
-    def full(self, work: serve.Steps[DocumentReply]) -> DocumentReply:
+    def full(self, work: serve.Preparation[DocumentReply]) -> DocumentReply:
         reply = complete_answer(work)
         assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, DocumentBody) else len(reply.body))
         return replace(reply, body=bytes(reply.body))
@@ -262,7 +262,7 @@ def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
     kinds += [kind("others"), kind("more")]
     library = serve.DocumentLibrary(lambda: kinds)
 
-    def make(answer: serve.Steps[DocumentReply]) -> list[str]:
+    def make(answer: serve.Preparation[DocumentReply]) -> list[str]:
         seen: list[str] = []
         made = None
         while True:

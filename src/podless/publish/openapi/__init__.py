@@ -18,5 +18,5 @@ The modules: schema (a custom kind's schema in both versions), builtin (componen
 kinds share, from their structs), routes (paths and operations in neither form), pages (those of no kind), standard
 (shared names), v3 and v2 (the content of documents), gnostic (the same in protobuf), documents (documents that are
 joined from parts while they are sent), serve (HTTP). All are pure functions except serve.DocumentLibrary, which keeps
-the documents. Texts are in publish/texts.py.
+the documents. Descriptions of fields come from structs/structfiles.py.
 """

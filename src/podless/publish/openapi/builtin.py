@@ -1,7 +1,7 @@
 """Components of built-in kinds and of what all groups share, from the tables of their Go structs (structs/structs.py).
 
 The rest of a document follows from rules. The default of a struct that is not a pointer is {}; that of a scalar that is
-always written is its zero value. Fields have the merge rules. Texts are those of publish/texts.py. Source:
+always written is its zero value. Fields have the merge rules. Descriptions are those of the .fields files. Source:
 kube-openapi's generator for the rules, the recorded documents for their results.
 """
 
@@ -11,12 +11,18 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
-from podless.publish import texts
-from podless.publish.openapi.standard import CORE, META, REF, VERSION, cache_by_release, package_of, package_of_home
+from podless.publish.openapi.standard import CORE, META, REF, VERSION, cache_by_release, find_home_package, find_package
 from podless.runtime.jsonobject import Schema
 from podless.runtime.release import Release, has
 from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
-from podless.structs.structfiles import folder_of, load_struct
+from podless.structs.structfiles import (
+    META_GROUP,
+    choose_description,
+    find_description,
+    folder_of,
+    load_struct,
+    read_descriptions,
+)
 from podless.structs.structs import Field, Struct
 
 _SCALARS: dict[str, Schema] = {
@@ -60,14 +66,14 @@ _SPECIAL: Mapping[str, tuple[str, Schema]] = {
 
 
 def describe_field(group: str, struct: str, field: str = "") -> Schema:
-    """Return the description of a field or struct (publish/texts.py), empty if there is none."""
-    text = texts.field_text(group, struct, field)
+    """Return the description of a field or struct, empty if there is none."""
+    text = find_description(group, struct, field)
     return {"description": text} if text else {}
 
 
 def describe_type_meta(struct: str = "Object") -> Schema:
     """Return the properties apiVersion and kind, of an object or of an EmbeddedObject."""
-    return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
+    return {name: {**describe_field(META_GROUP, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
 @cache_by_release
@@ -76,12 +82,11 @@ def make_standard_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
     for name in _STANDARD:
         walk.name_component(load_struct("meta/v1", name, release))
-    walk.components[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
-    status = _kind_extension("", "Status", "v1")
+    walk.components[META + "Patch"] = describe_field(META_GROUP, "Patch") | {"type": "object"}
+    status = _make_gvk("", "Status", "v1")
     if not release.has_feature("OneStatus"):
         status = {
-            name: [*gvks, *_kind_extension("resource.k8s.io", "Status", "v1alpha2")[name]]
-            for name, gvks in status.items()
+            name: [*gvks, *_make_gvk("resource.k8s.io", "Status", "v1alpha2")[name]] for name, gvks in status.items()
         }
     walk.components[META + "Status"] |= status
     return dict(sorted(walk.components.items()))
@@ -92,7 +97,7 @@ def make_scale_components(release: Release) -> dict[str, Schema]:
     """Return the components of Scale."""
     walk = _ComponentCollector("autoscaling", "v1")
     name = walk.name_component(load_struct("autoscaling/v1", "Scale", release))
-    walk.components[name] |= _kind_extension("autoscaling", "Scale", "v1")
+    walk.components[name] |= _make_gvk("autoscaling", "Scale", "v1")
     return {name: value for name, value in walk.components.items() if name.startswith(walk.prefix)}
 
 
@@ -101,13 +106,13 @@ def make_server_components(release: Release) -> dict[str, Schema]:
     """Return the components of discovery documents and watch events."""
     walk = _ComponentCollector("", "v1")
     for noun in _DISCOVERY:
-        walk.components[walk.name_component(load_struct("meta/v1", noun, release))] |= _kind_extension("", noun, "v1")
+        walk.components[walk.name_component(load_struct("meta/v1", noun, release))] |= _make_gvk("", noun, "v1")
     walk.name_component(load_struct("meta/v1", "WatchEvent", release))
     walk.name_component(load_struct("meta/v1", _VERSION, release))
     return walk.components
 
 
-def _kind_extension(group: str, noun: str, version: str) -> Schema:
+def _make_gvk(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
@@ -120,18 +125,18 @@ def make_kind_components(kind: Kind, version: Version, excluded: Iterable[str] =
     assert struct is not None, f"{kind.kind} is not a built-in kind"
     walk = _ComponentCollector(kind.group, version.name, {*make_standard_components(), *excluded})
     item = walk.name_component(struct, is_kind=True)
-    walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
+    walk.components[item] |= _make_gvk(kind.group, kind.kind, version.name)
     for subresource in kind.more_subresources:
         if subresource.kind is not None and not subresource.connects:
             walk.components |= make_kind_components(subresource.kind, subresource.kind.versions[0], excluded)
     if not kind.virtual:
-        walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
+        walk.components[walk.prefix + kind.list_kind] = _describe_list(kind, version, item)
     return walk.components
 
 
-def _list_component(kind: Kind, version: Version, item: str) -> Schema:
-    items = describe_field(texts.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
-    metadata = describe_field(texts.META, "List", "metadata") | {
+def _describe_list(kind: Kind, version: Version, item: str) -> Schema:
+    items = describe_field(META_GROUP, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
+    metadata = describe_field(META_GROUP, "List", "metadata") | {
         "default": {},
         "allOf": [{"$ref": f"{REF}{META}ListMeta"}],
     }
@@ -140,7 +145,7 @@ def _list_component(kind: Kind, version: Version, item: str) -> Schema:
         "type": "object",
         "required": ["items"],
         "properties": dict(sorted((describe_type_meta() | {"items": items, "metadata": metadata}).items())),
-    } | _kind_extension(kind.group, kind.list_kind, version.name)
+    } | _make_gvk(kind.group, kind.list_kind, version.name)
 
 
 class _ComponentCollector:
@@ -149,7 +154,7 @@ class _ComponentCollector:
     def __init__(self, group: str, version: str, excluded: Container[str] = ()) -> None:
         self.group = group
         self.excluded = excluded
-        self.prefix = package_of(group, version)
+        self.prefix = find_package(group, version)
         self.components: dict[str, Schema] = {}
 
     def name_component(self, struct: Struct, *, is_kind: bool = False) -> str:
@@ -167,24 +172,24 @@ class _ComponentCollector:
     def _find_home(self, struct: Struct) -> tuple[str, str]:
         """Return the group of a struct, and the prefix of its name: that of this group, or of one that shares it."""
         if struct.name == _VERSION and struct.home == "meta/v1":
-            return texts.META, VERSION
+            return META_GROUP, VERSION
         if struct.home == "meta/v1":
-            return texts.META, META
+            return META_GROUP, META
         if struct.home == "core/v1":
             return "", CORE
         if struct.home.partition("/")[0] in ("", folder_of(self.group)):
             return self.group, self.prefix
-        return package_of_home(struct.home)
+        return find_home_package(struct.home)
 
     def _describe_struct(self, struct: Struct, group: str) -> Schema:
-        described = texts.struct_texts(group, struct.name)
+        described = read_descriptions(group, struct.name)
         text = described.get("")
         schema: Schema = {"description": text, "type": "object"} if text else {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
             schema["required"] = required
         properties = {
-            field.name: self._describe_field(field, struct.name, texts.choose_text(described, field.name))
+            field.name: self._describe_field(field, struct.name, choose_description(described, field.name))
             for field in struct
         }
         if properties:
@@ -192,9 +197,7 @@ class _ComponentCollector:
         if struct.atomic:
             schema["x-kubernetes-map-type"] = "atomic"
         if group == "" and properties.keys() >= _KIND:
-            schema |= _kind_extension(
-                group, struct.name, "v1"
-            )  # a core kind that is the type of fields in other groups
+            schema |= _make_gvk(group, struct.name, "v1")  # a core kind that is the type of fields in other groups
         if struct.union:
             schema["x-kubernetes-unions"] = [_describe_union(*struct.union)]
         return schema
@@ -242,7 +245,7 @@ class _ComponentCollector:
         zero = _ZEROS.get(shape.get("type", ""))
         return shape if zero is None or shape.get("format") == "byte" else shape | {"default": zero}
 
-    def _refer_to(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
+    def _refer_to(self, name: str, shape: Schema, group: str = META_GROUP) -> Schema:
         """Return a reference to a type with its own component."""
         if name not in self.components and name not in self.excluded:
             self.components[name] = describe_field(group, name.rpartition(".")[2]) | shape

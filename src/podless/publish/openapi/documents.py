@@ -94,8 +94,8 @@ def encode_entry(name: str, value: Any) -> bytes:
     return serializer.encode_json({name: value})[1:-1]
 
 
-class KindForm(NamedTuple):
-    """How a kind is described in a form.
+class DocumentForm(NamedTuple):
+    """One of the forms of documents (version 2 or 3, JSON or protobuf): how a kind is described there.
 
     item, listed, scale, paths: return the schema of the kind, its list, Scale and its paths. path, component: encode an
     entry. templated: entries that follow from names are filled into templates.
@@ -110,19 +110,19 @@ class KindForm(NamedTuple):
     templated: bool = True
 
 
-V2_JSON = KindForm(v2.make_item_definition, v2.make_list_definition, v2.make_scale_definitions, v2.describe_kind)
-V3_JSON = KindForm(v3.make_item_component, v3.make_list_component, builtin.make_scale_components, v3.describe_kind)
+V2_JSON = DocumentForm(v2.make_item_definition, v2.make_list_definition, v2.make_scale_definitions, v2.describe_kind)
+V3_JSON = DocumentForm(v3.make_item_component, v3.make_list_component, builtin.make_scale_components, v3.describe_kind)
 V2_PROTOBUF = V2_JSON._replace(path=gnostic.encode_v2_path, component=gnostic.encode_definition, templated=False)
 V3_PROTOBUF = V3_JSON._replace(path=gnostic.encode_v3_path, component=gnostic.encode_schema, templated=False)
 FORMS = V2_JSON, V3_JSON, V2_PROTOBUF, V3_PROTOBUF
 
 
-def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
+def make_part(form: DocumentForm, kind: Kind, version: Version) -> AreaEntries:
     """Return the part of a custom kind's version in documents of a form."""
     components = _encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
         components |= _make_scale(form)
-    values = _template_names(kind, version) if form.templated and not version.selectable else None
+    values = _find_template_values(kind, version) if form.templated and not version.selectable else None
     if values is None:
         components |= _encode_entries(form.component, form.listed(kind, version))
         return AreaEntries(_encode_entries(form.path, form.paths(kind, version)), components)
@@ -131,7 +131,7 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     return AreaEntries({name.fill_in(values).decode(): _FilledEntry(path, values) for name, path in paths}, components)
 
 
-def make_builtin_part(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
+def make_builtin_part(form: DocumentForm, kinds: Sequence[Kind]) -> AreaEntries:
     """Return the part of all built-in kinds in the version 2 document, and the constant part.
 
     It walks the structs of all kinds, so call it off the event loop.
@@ -149,18 +149,18 @@ def _encode_entries(encode: Callable[[str, Any], bytes], document: Document) -> 
 
 # the release is only a key of these caches: the functions that they call find the served release themselves
 @cache_by_release
-def _make_scale(_: Release, form: KindForm) -> Area:
+def _make_scale(_: Release, form: DocumentForm) -> Area:
     return _encode_entries(form.component, form.scale())
 
 
 @cache_by_release
-def _make_standard(_: Release, form: KindForm) -> Area:
+def _make_standard(_: Release, form: DocumentForm) -> Area:
     """Return the components that all version 3 documents of custom kinds share, in the served release."""
     return _encode_entries(form.component, v3.make_standard_components())
 
 
 @cache_by_release
-def _make_constant(_: Release, form: KindForm) -> AreaEntries:
+def _make_constant(_: Release, form: DocumentForm) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
     swagger = v2.make_standard_definitions()
     return AreaEntries(
@@ -170,10 +170,10 @@ def _make_constant(_: Release, form: KindForm) -> AreaEntries:
 
 @cache_by_release
 def _make_templates(
-    _: Release, form: KindForm, namespaced: bool, status: bool, scale: bool
+    _: Release, form: DocumentForm, namespaced: bool, status: bool, scale: bool
 ) -> tuple[tuple[tuple[_TextTemplate, _TextTemplate], ...], _TextTemplate]:
     """Return the templates of kinds that differ only in names: the paths' names with the paths, and the list."""
-    kind = _make_stand_in(namespaced, status, scale)
+    kind = _make_sample_kind(namespaced, status, scale)
     version = kind.versions[0]
     paths = form.paths(kind, version).items()
     (listed,) = form.listed(kind, version).items()
@@ -183,7 +183,7 @@ def _make_templates(
     )
 
 
-def _template_names(kind: Kind, version: Version) -> Values | None:
+def _find_template_values(kind: Kind, version: Version) -> Values | None:
     """Return the values for a custom kind's version, None if its names need escaping."""
     group, served = kind.group, version.name
     if not (_PLAIN.fullmatch(kind.kind) and _PLAIN.fullmatch(kind.list_kind)) or kind.more_subresources:
@@ -195,14 +195,14 @@ def _template_names(kind: Kind, version: Version) -> Values | None:
     return tuple(map(str.encode, (item, list_name, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
 
 
-def _make_stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
+def _make_sample_kind(namespaced: bool, status: bool, scale: bool) -> Kind:
     version = Version("zzversion", status=status, scale=Scale("", "") if scale else None)
     return Kind("zzgroup", "zzplural", "Zzkind", "zzkind", "Zzmany", namespaced, (version,), "zzversion", Strategy())
 
 
 def _make_marks() -> tuple[Values, re.Pattern[bytes]]:
-    kind = _make_stand_in(True, True, True)
-    marks = _template_names(kind, kind.versions[0])
+    kind = _make_sample_kind(True, True, True)
+    marks = _find_template_values(kind, kind.versions[0])
     assert marks is not None
     # component names first, because they contain the other names
     return marks, re.compile(b"(" + b"|".join(map(re.escape, marks)) + b")")
@@ -252,7 +252,7 @@ class _FilledEntry:
         return self._template.fill_in(self._values)
 
 
-def join_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBody:
+def join_document(form: DocumentForm, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 3 document of a group-version, of the parts of its kinds."""
     paths, schemas = _merge_areas(AreaEntries({}, _make_standard(form)), areas)
     head = {"openapi": "3.0.0", "info": v3.CUSTOM_INFO}
@@ -266,7 +266,7 @@ def join_document(form: KindForm, areas: Iterable[AreaEntries]) -> DocumentBody:
     return DocumentBody([begun_paths, paths, begun, schemas], b"")
 
 
-def join_swagger(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
+def join_swagger(form: DocumentForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 2 document. builtin: by make_builtin_part. areas: the parts of custom kinds."""
     paths, definitions = _merge_areas(builtin, areas)
     head, tail = v2.make_swagger_head(release), v2.make_swagger_tail()

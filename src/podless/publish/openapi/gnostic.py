@@ -68,7 +68,7 @@ def _write_value(lines: list[str], value: Any, indent: int) -> None:
 def _write_below(lines: list[str], value: Any, indent: int) -> None:
     """Write the value of a key: on the same line, or on its own lines."""
     if isinstance(value, (dict, list)) and value:
-        inner_indent = _continuation_indent(indent)
+        inner_indent = _choose_continuation_indent(indent)
         lines.append("\n" + " " * inner_indent)
         _write_value(lines, value, inner_indent)
     else:
@@ -80,7 +80,7 @@ def _format_key(key: str) -> str:
     return serializer.encode_unescaped(key) if "\n" in scalar else scalar
 
 
-def _continuation_indent(indent: int) -> int:
+def _choose_continuation_indent(indent: int) -> int:
     return (indent // _LEVEL + 1) * _LEVEL
 
 
@@ -106,7 +106,7 @@ def _format_scalar(value: Any, indent: int) -> str:
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented or empty
         return f"{serializer.encode_unescaped(value)}\n"
-    lead = " " * _continuation_indent(indent)
+    lead = " " * _choose_continuation_indent(indent)
     return "\n".join([head, *(lead + line[_DASH:] if line else "" for line in lines), ""])
 
 
@@ -236,13 +236,13 @@ class WireMessages:
         if text.startswith("BOOL|"):
             return _write_bool_or(self.find_writer(text.removeprefix("BOOL|")))
         if text.startswith("REF|"):
-            return self._reference_writer(text.removeprefix("REF|"))
-        return self._message_writer(text) if text[0].isupper() else self._writers.get(text) or _FORMS[text]
+            return self._make_reference_writer(text.removeprefix("REF|"))
+        return self._make_message_writer(text) if text[0].isupper() else self._writers.get(text) or _FORMS[text]
 
-    def _message_writer(self, name: str) -> Write:
+    def _make_message_writer(self, name: str) -> Write:
         return lambda number, value: write_block(number, self.encode(name, value))
 
-    def _reference_writer(self, name: str) -> Write:
+    def _make_reference_writer(self, name: str) -> Write:
         def write_reference(number: int, value: Mapping[str, Any]) -> bytes:
             if "$ref" in value:
                 return write_block(number, write_block(2, _write_text(1, value["$ref"])))
@@ -280,14 +280,14 @@ V2 = WireMessages("v2.messages", {"parameter": _write_parameter, "given": _write
 V3 = WireMessages("v3.messages", {})  # has no place for a minimum of 0, which is lost
 
 
-def _entry_writer(number: int, messages: WireMessages, form: str) -> Callable[[str, Any], bytes]:
+def _make_entry_writer(number: int, messages: WireMessages, form: str) -> Callable[[str, Any], bytes]:
     """Return a function that encodes an entry of a map, given its name and value."""
     write = messages.find_writer(form)
     return lambda name, value: _write_entry(number, name, write(2, value))
 
 
 # the entries of the areas of a document, and the field numbers of the areas
-encode_v2_path, encode_definition = _entry_writer(2, V2, "PathItem"), _entry_writer(1, V2, "Schema")
-encode_v3_path, encode_schema = _entry_writer(1, V3, "PathItem"), _entry_writer(1, V3, "REF|Schema")
+encode_v2_path, encode_definition = _make_entry_writer(2, V2, "PathItem"), _make_entry_writer(1, V2, "Schema")
+encode_v3_path, encode_schema = _make_entry_writer(1, V3, "PathItem"), _make_entry_writer(1, V3, "REF|Schema")
 V2_PATHS, DEFINITIONS = 8, 9
 V3_PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # SCHEMAS: of the components

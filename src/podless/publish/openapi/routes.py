@@ -11,13 +11,13 @@ from typing import Any
 
 from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.publish import texts
-from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
+from podless.publish.openapi.standard import META, PARAMETERS, SCALE, find_package
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.lazy import compile_late
 from podless.runtime.release import has
 from podless.structs.gotypes import Bool, Int, ListOf, String
+from podless.structs.structfiles import META_GROUP, find_description
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
 STATUS = META + "Status"
@@ -167,7 +167,7 @@ def name_model(group: str, version: str, kind: str) -> str:
 _BETWEEN = compile_late(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # separators of words in a path
 
 
-def camel_case(text: str, first: bool) -> str:
+def convert_to_camel_case(text: str, first: bool) -> str:
     """Return a text in CamelCase: letters, digits (not first) and underscores. first: capitalize the beginning."""
     words = _BETWEEN.split(text)
     capitalized = [word[:1].upper() + word[1:] for word in words]
@@ -187,7 +187,7 @@ class _OperationsWriter:
     def name(self, noun: str) -> str:
         """Return the component name of a kind in this group-version."""
         group, version = self.kind.group, self.version.name
-        return name_model(group, version, noun) if self.kind.custom else package_of(group, version) + noun
+        return name_model(group, version, noun) if self.kind.custom else find_package(group, version) + noun
 
     def list_operations(self) -> list[PathOperation]:
         """Return all operations, in the order of their paths."""
@@ -230,7 +230,7 @@ class _OperationsWriter:
         """Return the operation of a hook's subresource for a verb, whose bodies have no schema."""
         method, action, texts = _HOOKED[verb]
         scope = "Namespaced" if self.kind.namespaced else ""
-        name = f"{scope}{self.kind.kind}{camel_case(subresource.name, first=True)}"
+        name = f"{scope}{self.kind.kind}{convert_to_camel_case(subresource.name, first=True)}"
         return PathOperation(
             path=path,
             method=method,
@@ -238,7 +238,7 @@ class _OperationsWriter:
             text=f"{texts} the {subresource.name} of one {self.kind.kind}.",
             name=f"{action}{self.prefix}{name}",
             tag=self.tag,
-            queries=tuple(_path_parameters(path)),
+            queries=tuple(_list_path_parameters(path)),
             produces=_JSON_YAML,
             consumes=_JSON_YAML,
             gvk={**self.gvk, "kind": subresource.noun or self.kind.kind},
@@ -257,7 +257,7 @@ class _OperationsWriter:
             text=f"Connect to the {subresource.name} of one {self.kind.kind}.",
             name=f"connect{self.prefix}{name}",
             tag=self.tag,
-            queries=tuple(sorted([*_path_parameters(path), *_option_parameters(of)], key=_parameter_order)),
+            queries=tuple(sorted([*_list_path_parameters(path), *_list_option_parameters(of)], key=_rank_parameter)),
             produces=("*/*",),
             consumes=("*/*",),
             gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
@@ -298,16 +298,16 @@ class _OperationsWriter:
         queries = [name for name in queries if has(_SINCE.get(name, ""))]
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if declared is not None and declared.options is not None:
-            queries = [*queries, *_option_parameters(declared.options)]
+            queries = [*queries, *_list_option_parameters(declared.options)]
             produces, answer = ("text/plain", *produces), ""
         return PathOperation(
             path=path,
             method=route.method,
             action=route.action,
             text=_TEXTS[route.verb].format(kind=kind.kind, one=f"the {sub} of one {kind.kind}" if sub else one),
-            name=self._operation_id(route.verb, sub, all_namespaces),
+            name=self._make_operation_id(route.verb, sub, all_namespaces),
             tag=self.tag,
-            queries=tuple(sorted([*queries, *_path_parameters(path), "pretty"])),
+            queries=tuple(sorted([*queries, *_list_path_parameters(path), "pretty"])),
             produces=produces,
             answer=refs[answer],
             codes=dialect.patched if route.action == "patch" else route.codes,
@@ -325,12 +325,12 @@ class _OperationsWriter:
         if body_kind is not None:
             version = body_kind.storage_version
             gvk = {"group": body_kind.group, "version": version, "kind": body_kind.kind}
-            return package_of(body_kind.group, version) + body_kind.kind, gvk
+            return find_package(body_kind.group, version) + body_kind.kind, gvk
         if sub == "scale":
             return SCALE, self.gvk if self.kind.custom else _SCALED
         return self.name(self.kind.kind), self.gvk
 
-    def _operation_id(self, verb: str, sub: str, all_namespaces: bool) -> str:
+    def _make_operation_id(self, verb: str, sub: str, all_namespaces: bool) -> str:
         kind = self.kind
         scope = "Namespaced" if kind.namespaced and not all_namespaces else ""
         noun = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if all_namespaces else ''}"
@@ -338,20 +338,20 @@ class _OperationsWriter:
             verb, noun = "delete", f"Collection{noun}"
         if verb == "watchlist":
             verb, noun = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if all_namespaces else ''}"
-        return verb + self.prefix + camel_case(noun, True)
+        return verb + self.prefix + convert_to_camel_case(noun, True)
 
 
-def _path_parameters(path: str) -> list[str]:
+def _list_path_parameters(path: str) -> list[str]:
     descriptions = {"name": "name", "namespace": "namespace", "path": "path in path"}
     return [key for name, key in descriptions.items() if f"{{{name}}}" in path]
 
 
-def _parameter_order(key: str) -> tuple[str, bool]:
+def _rank_parameter(key: str) -> tuple[str, bool]:
     """Return the sort key of a parameter: by name, path parameters before query parameters."""
     return key.split()[0], not key.endswith(" in path")
 
 
-def _option_parameters(kind: Kind) -> list[str]:
+def _list_option_parameters(kind: Kind) -> list[str]:
     """Return the query parameters of an options kind: its fields of plain types."""
     result = []
     for field in kind.struct or ():
@@ -365,8 +365,8 @@ def _option_parameters(kind: Kind) -> list[str]:
 def name_group(group: str, *version: str) -> tuple[str, str]:
     """Return a group's part of operation ids, and its tag."""
     group_label = group.removesuffix(".k8s.io") if group else "core"
-    prefix = "".join(camel_case(word, True) for word in (group_label, *version))
-    return prefix, "_".join(camel_case(word, False) for word in (group_label, *version))
+    prefix = "".join(convert_to_camel_case(word, True) for word in (group_label, *version))
+    return prefix, "_".join(convert_to_camel_case(word, False) for word in (group_label, *version))
 
 
 def describe_paths(
@@ -398,9 +398,9 @@ def make_parameter(key: str, kind: str) -> dict[str, Any]:
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:
         form, location = PARAMETERS[key]
-        text = texts.field_text(texts.META, "Parameters", key) or texts.field_text(texts.META, "DeleteOptions", key)
+        text = find_description(META_GROUP, "Parameters", key) or find_description(META_GROUP, "DeleteOptions", key)
     else:
         name, of, form = key.split()
-        location, text = "query", texts.field_text("", of, name) or f"The option {name} of {of}."
+        location, text = "query", find_description("", of, name) or f"The option {name} of {of}."
     required = {"required": True} if location == "path" else {}
     return {"name": key.split()[0], "in": location, "description": text} | required | {"type": form}

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.codec import gotext
-from podless.publish import texts
 from podless.publish.openapi.builtin import describe_field, describe_type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
@@ -19,6 +18,7 @@ from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema.plain import mentions_any
+from podless.structs.structfiles import META_GROUP
 
 DEFINITIONS = "#/definitions/"
 # apiVersion and kind of the kind itself, and of an embedded object
@@ -277,9 +277,9 @@ def _unrequire_nullable(schema: Schema, children: dict[str, Schema], additional:
         del schema["required"]
 
 
-def _metadata_reference(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
+def _refer_to_metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
     """Return the metadata of an Object, EmbeddedObject or List: a reference with its own description."""
-    described = describe_field(texts.META, of, "metadata")
+    described = describe_field(META_GROUP, of, "metadata")
     if v2:
         return described | {"$ref": DEFINITIONS + META + struct}
     return described | {"allOf": [{"$ref": REF + META + struct}]}
@@ -298,7 +298,7 @@ def _embed_object(schema: Schema, v2: bool) -> None:
     if v2 and "x-kubernetes-preserve-unknown-fields" in schema:
         return  # kubectl would reject all other fields
     properties = (
-        schema.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _metadata_reference(v2, "EmbeddedObject")}
+        schema.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _refer_to_metadata(v2, "EmbeddedObject")}
     )
     schema["properties"] = dict(sorted(properties.items()))
     required = schema.get("required", [])
@@ -316,7 +316,7 @@ def make_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     published = {**(convert_to_v2(schema) if v2 else publish_schema(schema))}
     if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
         _embed_object(published, v2)
-    properties = published.get("properties", {}) | _TYPE_META | {"metadata": _metadata_reference(v2)}
+    properties = published.get("properties", {}) | _TYPE_META | {"metadata": _refer_to_metadata(v2)}
     published["properties"] = dict(sorted(properties.items()))
     return published
 
@@ -324,7 +324,7 @@ def make_component(schema: Schema | None, *, v2: bool = False) -> Schema:
 def make_list(kind: str, item: str, *, v2: bool = False) -> Schema:
     """Return the component of a list, without the extensions that name it. item: the component of the kind."""
     prefix = DEFINITIONS if v2 else REF
-    items = {**describe_field(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
+    items = {**describe_field(META_GROUP, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
     return {
         "description": f"A list of {kind} objects.",
         "type": "object",
@@ -333,6 +333,6 @@ def make_list(kind: str, item: str, *, v2: bool = False) -> Schema:
             "apiVersion": _TYPE_META["apiVersion"],
             "items": items,
             "kind": _TYPE_META["kind"],
-            "metadata": _metadata_reference(v2, "List", "ListMeta"),
+            "metadata": _refer_to_metadata(v2, "List", "ListMeta"),
         },
     }

@@ -22,7 +22,7 @@ from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read_schemas
 from podless.publish.openapi import documents, gnostic, pages, v3
-from podless.publish.openapi.documents import AreaEntries, DocumentBody, KindForm
+from podless.publish.openapi.documents import AreaEntries, DocumentBody, DocumentForm
 from podless.publish.openapi.routes import PathOperation
 from podless.runtime import clock
 from podless.runtime.dataclass import dataclass
@@ -91,8 +91,8 @@ def matches_etag(tags: str, etag: str, *, weakly: bool = True) -> bool:
     return "*" in named or etag in named or (weakly and f"W/{etag}" in named)
 
 
-class PreparationStep(NamedTuple):
-    """A missing part of an answer. make: returns it, as a pure function.
+class MissingPart(NamedTuple):
+    """A part that an answer still lacks. make: returns it, as a pure function.
 
     is_long: it may take longer than some milliseconds.
     """
@@ -102,11 +102,11 @@ class PreparationStep(NamedTuple):
 
 
 T = TypeVar("T")
-Steps = Generator[PreparationStep, Any, T]
-"""Yields the steps that are missing for a result, gets what they make, and returns the result."""
+Preparation = Generator[MissingPart, Any, T]
+"""Yields the parts that a result still lacks, gets what their `make` returns, and returns the result."""
 
 
-def complete_answer(answer: Steps[T]) -> T:
+def complete_answer(answer: Preparation[T]) -> T:
     """Return an answer after making all missing parts."""
     made = None
     while True:
@@ -178,15 +178,15 @@ class DocumentLibrary:
         self._swagger_etag = ""
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
         self._long_kinds: WeakSet[Kind] = WeakSet()  # kinds with long schemas
-        self._kind_parts: dict[KindForm, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
+        self._kind_parts: dict[DocumentForm, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
         self._kind_parts = {form: WeakKeyDictionary() for form in documents.FORMS}
         # version 2, by form: the part of all built-in kinds, which share most components
-        self._builtin: dict[KindForm, tuple[list[Kind], AreaEntries]] = {}
+        self._builtin: dict[DocumentForm, tuple[list[Kind], AreaEntries]] = {}
         # the last bodies with their hashes, by name and form
         self._documents: OrderedDict[tuple[str, str], tuple[str, bytes | DocumentBody]] = OrderedDict()
         self._swagger: dict[str, tuple[str, DocumentBody]] = {}
 
-    def answer_request(self, document: str, request: DocumentRequest) -> Steps[DocumentReply]:
+    def answer_request(self, document: str, request: DocumentRequest) -> Preparation[DocumentReply]:
         """Return the answer of a document: v2 or v3."""
         if document == "v2":
             return self.answer_swagger(request)
@@ -215,7 +215,7 @@ class DocumentLibrary:
         self._seen, self._index, self._swagger_etag = generation, b"", ""
         return self._published
 
-    def answer_index(self, request: DocumentRequest = UNCONDITIONAL) -> Steps[DocumentReply]:
+    def answer_index(self, request: DocumentRequest = UNCONDITIONAL) -> Preparation[DocumentReply]:
         """Return /openapi/v3. A real server sends it as text, because it sets no type."""
         headers = {"Content-Type": "text/plain; charset=utf-8"}
         if (refusal := _find_refusal(request, headers)) is not None:
@@ -226,7 +226,7 @@ class DocumentLibrary:
             self._index = v3.join_index(document.entry for document in published)
         return DocumentReply(200, headers, self._index)
 
-    def answer_document(self, request: DocumentRequest) -> Steps[DocumentReply]:
+    def answer_document(self, request: DocumentRequest) -> Preparation[DocumentReply]:
         """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash."""
         document = self._list_published().get(request.group_version)
         if document is None:
@@ -248,7 +248,7 @@ class DocumentLibrary:
             return refusal
         return DocumentReply(200, headers, (yield from self._find_v3(form, document)))
 
-    def answer_swagger(self, request: DocumentRequest) -> Steps[DocumentReply]:
+    def answer_swagger(self, request: DocumentRequest) -> Preparation[DocumentReply]:
         """Return /openapi/v2: all kinds in one document."""
         form = choose_media(request.accept, V2_FORMS)
         if form is None:
@@ -265,17 +265,17 @@ class DocumentLibrary:
 
     # values by kind
 
-    def _compute_etags(self, published: Iterable[PublishedDocument], *, with_parts: bool = False) -> Steps[None]:
+    def _compute_etags(self, published: Iterable[PublishedDocument], *, with_parts: bool = False) -> Preparation[None]:
         """Compute unknown hashes of documents. with_parts: their kinds will be shown as JSON."""
         for document in published:
             if document.etag:
                 continue
             for kind, _ in document.versions:
                 if kind not in self._digests:
-                    digest = yield PreparationStep(partial(_digest_kind, kind, with_parts), len(kind.versions) > _FEW)
+                    digest = yield MissingPart(partial(_digest_kind, kind, with_parts), len(kind.versions) > _FEW)
                     self._store_digest(kind, digest)
             digests = [self._digests[kind][version.name] for kind, version in document.versions]
-            document.set_etag((yield PreparationStep(partial(v3.hash_document, digests))))
+            document.set_etag((yield MissingPart(partial(v3.hash_document, digests))))
 
     def _store_digest(self, kind: Kind, digest: _KindDigest) -> None:
         self._digests[kind] = digest.digests
@@ -284,32 +284,34 @@ class DocumentLibrary:
         for form, entries in digest.parts.items():
             self._kind_parts[form][kind] = entries
 
-    def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> Steps[list[AreaEntries]]:
+    def _list_entries(
+        self, form: DocumentForm, served: Iterable[tuple[Kind, Version]]
+    ) -> Preparation[list[AreaEntries]]:
         """Return the document parts of versions of custom kinds."""
         entries: list[AreaEntries] = []
         for kind, version in served:
             by_version = self._kind_parts[form].setdefault(kind, {})
             if version.name not in by_version:
                 make = partial(documents.make_part, form, kind, version)
-                by_version[version.name] = yield PreparationStep(make, kind in self._long_kinds)
+                by_version[version.name] = yield MissingPart(make, kind in self._long_kinds)
             entries.append(by_version[version.name])
         return entries
 
     # documents
 
-    def _find_v3(self, form: str, document: PublishedDocument) -> Steps[bytes | DocumentBody]:
+    def _find_v3(self, form: str, document: PublishedDocument) -> Preparation[bytes | DocumentBody]:
         etag, body = self._documents.pop((document.name, form), ("", b""))
         if etag != document.etag and document.custom:
             of = documents.V3_PROTOBUF if form == V3_PROTOBUF else documents.V3_JSON
             body = documents.join_document(of, (yield from self._list_entries(of, document.versions)))
         elif etag != document.etag:
-            body = yield PreparationStep(partial(_encode_builtin, form, self._release, document), is_long=True)
+            body = yield MissingPart(partial(_encode_builtin, form, self._release, document), is_long=True)
         self._documents[document.name, form] = document.etag, body
         if len(self._documents) > _CACHED:
             self._documents.popitem(last=False)
         return body
 
-    def _join_v2(self, form: str, etag: str) -> Steps[DocumentBody]:
+    def _join_v2(self, form: str, etag: str) -> Preparation[DocumentBody]:
         cached = self._swagger.get(form)
         if cached is not None and cached[0] == etag:
             return cached[1]
@@ -317,11 +319,11 @@ class DocumentLibrary:
         kinds = list(self._kinds())
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         if of not in self._builtin or self._builtin[of][0] != builtin:
-            part = yield PreparationStep(partial(documents.make_builtin_part, of, builtin), is_long=True)
+            part = yield MissingPart(partial(documents.make_builtin_part, of, builtin), is_long=True)
             self._builtin[of] = builtin, part
         entries = yield from self._list_entries(of, [(kind, version) for kind in custom for version in kind.versions])
         make = partial(documents.join_swagger, of, self._release, self._builtin[of][1], entries)
-        body: DocumentBody = (yield PreparationStep(make, is_long=True)) if len(custom) > _MANY_KINDS else make()
+        body: DocumentBody = (yield MissingPart(make, is_long=True)) if len(custom) > _MANY_KINDS else make()
         self._swagger[form] = etag, body
         return body
 
@@ -331,7 +333,7 @@ class _KindDigest(NamedTuple):
 
     digests: Mapping[str, bytes]
     length: int
-    parts: Mapping[KindForm, dict[str, AreaEntries]]
+    parts: Mapping[DocumentForm, dict[str, AreaEntries]]
 
 
 def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:

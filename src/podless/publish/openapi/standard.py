@@ -23,7 +23,7 @@ META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 VERSION = "io.k8s.apimachinery.pkg.version."
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
-# name -> type and place; names with two texts have two keys (publish/texts.py)
+# name -> type and place; names with two texts have two keys
 PARAMETERS: dict[str, tuple[str, str]] = {
     "allowWatchBookmarks": ("boolean", "query"),
     "continue": ("string", "query"),
@@ -54,17 +54,17 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": "authorization", "in": "header"}
 
 
-def package_of(group: str, version: str) -> str:
+def find_package(group: str, version: str) -> str:
     """Return the prefix of the names of a built-in group's components."""
     package = GROUPS[group].package if group in GROUPS else ""
     return f"{package or f'io.k8s.api.{folder_of(group)}'}.{version}."
 
 
-def package_of_home(home: str) -> tuple[str, str]:
+def find_home_package(home: str) -> tuple[str, str]:
     """Return the group of a .fields file, and the prefix of its component names."""
     folder, _, version = home.partition("/")
     group = next(name for name in GROUPS if folder_of(name) == folder)
-    return group, package_of(group, version)
+    return group, find_package(group, version)
 
 
 def cache_by_release(function: Callable[Concatenate[Release, P], R]) -> Callable[P, R]:

@@ -83,7 +83,7 @@ def _add_version(paths: Document, definitions: Document, kind: Kind, version: Ve
     else:
         definitions |= convert_schemas(builtin.make_kind_components(kind, version, definitions))
         group_pages = pages.list_group_pages(kind.group, version.name)
-        paths |= _page_paths(page for page in group_pages if page.path not in paths)
+        paths |= _describe_pages(page for page in group_pages if page.path not in paths)
     if version.scale is not None:
         scale = builtin.make_scale_components()
         definitions |= convert_schemas({name: scale[name] for name in scale if name not in definitions})
@@ -100,7 +100,7 @@ def make_scale_definitions() -> Document:
     return convert_schemas(builtin.make_scale_components())
 
 
-def _page_paths(operations: Iterable[PathOperation]) -> Document:
+def _describe_pages(operations: Iterable[PathOperation]) -> Document:
     return {operation.path: {operation.method: _describe_operation(operation, [], "")} for operation in operations}
 
 
@@ -114,7 +114,7 @@ def make_standard_definitions(release: Release) -> Document:
     definitions = convert_schemas(
         register_components(builtin.make_standard_components() | builtin.make_server_components(), places)
     )
-    return {"paths": _page_paths(pages.list_pages().values()), "definitions": definitions}
+    return {"paths": _describe_pages(pages.list_pages().values()), "definitions": definitions}
 
 
 def make_swagger_head(release: str) -> Document:
@@ -125,7 +125,7 @@ def make_swagger_head(release: str) -> Document:
 def make_swagger_tail() -> Document:
     """Return the part of the document behind the definitions."""
     parameters = {name: _make_parameter(key) for key, name in RECORDED_FACTS.parameters.items()}
-    parameters |= {name: _body_parameter(META + noun) for noun, name in RECORDED_FACTS.bodies.items()}
+    parameters |= {name: _make_body(META + noun) for noun, name in RECORDED_FACTS.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
@@ -141,7 +141,7 @@ def make_list_definition(kind: Kind, version: Version) -> Document:
     return make_list_component(kind, version, v2=True)
 
 
-def _body_parameter(component: str) -> dict[str, Any]:
+def _make_body(component: str) -> dict[str, Any]:
     required = {} if component == META + "DeleteOptions" else {"required": True}
     return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
 
@@ -154,7 +154,7 @@ def _describe_operation(operation: PathOperation, shared: list[str], kind: str) 
     params = _describe_parameters([key for key in operation.queries if key not in shared], kind)
     if operation.body:
         shared_body = RECORDED_FACTS.bodies.get(operation.body.removeprefix(META))
-        params.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body_parameter(operation.body))
+        params.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _make_body(operation.body))
     answer = {"$ref": DEFINITIONS + operation.answer} if operation.answer else {"type": "string"}
     responses: dict[str, Any] = {
         str(code): {"description": routes.TEXTS[code], "schema": answer} for code in operation.codes

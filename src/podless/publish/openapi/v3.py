@@ -70,19 +70,19 @@ def make_group_version_document(
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": paths, "components": components}
     paths = describe_page(pages.make_resources_page(group, version)) | paths
     all_components = _merge_documents([builtin.make_standard_components(), builtin.make_server_components(), *schemas])
-    return _builtin_document(release, paths, all_components, dict.fromkeys([("", "v1"), (group, version)]))
+    return _make_builtin_document(release, paths, all_components, dict.fromkeys([("", "v1"), (group, version)]))
 
 
 def make_page_document(operation: PathOperation, release: str = RECORDED_FACTS.name) -> Document:
     """Return the document of one of the pages."""
-    return _builtin_document(release, describe_page(operation), builtin.make_server_components())
+    return _make_builtin_document(release, describe_page(operation), builtin.make_server_components())
 
 
-def _builtin_document(
+def _make_builtin_document(
     release: str, paths: Document, components_by_name: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
 ) -> Document:
     """Return a document with the known components that its paths use."""
-    schemas = register_components(_reachable_components(paths, components_by_name), places)
+    schemas = register_components(_select_reachable(paths, components_by_name), places)
     components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
     info = {"title": "Kubernetes", "version": release}
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
@@ -93,7 +93,7 @@ def describe_page(operation: PathOperation) -> Document:
     return {operation.path: {operation.method: _describe_operation(operation, [], "")}}
 
 
-def _reachable_components(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _select_reachable(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
     reachable: dict[str, Any] = {}
     pending: list[Any] = [paths]
     while pending:

@@ -1,4 +1,4 @@
-"""The default roles and bindings of every server.
+"""The default roles and bindings of every server, as the package bootstrappolicy of Kubernetes has them.
 
 Source: "Default roles and role bindings" of the Kubernetes documentation, for the kinds that podless serves.
 """
@@ -25,7 +25,7 @@ def _make_rule(verbs: str, *objects: str) -> PolicyRule:
     return {"verbs": verbs.split(), "apiGroups": ["" if group == "core" else group], "resources": resources.split()}
 
 
-def _aggregated_rules(role: str) -> tuple[PolicyRule, ...]:
+def _make_aggregated_rules(role: str) -> tuple[PolicyRule, ...]:
     """Return the rules of admin, edit or view for the groups that podless serves.
 
     By aggregation, the role also gets the rules of all roles with its label.
@@ -44,9 +44,9 @@ def _aggregated_rules(role: str) -> tuple[PolicyRule, ...]:
 # the name of a role and the groups that it is bound to, separated by two spaces: its rules
 _ROLES = {
     header: [_make_rule(*row) for row in rows]
-    for header, rows in read_blocks(Path(__file__).with_name("roles.txt")).items()
+    for header, rows in read_blocks(Path(__file__).with_name("bootstrappolicy.txt")).items()
 }
-_AGGREGATED = {role: _aggregated_rules(role) for role in ("view", "edit", "admin")}
+_AGGREGATED = {role: _make_aggregated_rules(role) for role in ("view", "edit", "admin")}
 _NEXT = {"view": "edit", "edit": "admin"}  # the role that includes the rules of this one
 
 
@@ -59,7 +59,7 @@ def _make_role(name: str, **labels: str) -> Object:
     return {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _make_metadata(name, **labels)}
 
 
-def cluster_roles() -> list[Object]:
+def make_cluster_roles() -> list[Object]:
     """Return the default cluster roles."""
     result = [_make_role(header.split("  ")[0]) | {"rules": list(rules)} for header, rules in _ROLES.items()]
     for name, rules in _AGGREGATED.items():
@@ -70,7 +70,7 @@ def cluster_roles() -> list[Object]:
     return result
 
 
-def cluster_role_bindings() -> list[Object]:
+def make_cluster_role_bindings() -> list[Object]:
     """Return the default bindings: each has the name of its role."""
     return [
         {
