@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from podless.admission import AdmissionChain
 from podless.auth.kubeconfig import by_token, make_kubeconfig
-from podless.cluster import Cluster, admin_token, make_store
+from podless.cluster import Cluster, admin_token, configure_store
 from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.answering import ListenerState
@@ -344,7 +344,7 @@ class App:
 
     async def _load_shared(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Read the CA and the administrator's token from the store, which all servers share."""
-        store = make_store(settings, None)
+        store = configure_store(settings, None)
         try:
             await store.open()
             files = [certificates.authority, certificates.authority_key, folder / "token"]

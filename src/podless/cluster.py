@@ -113,7 +113,7 @@ class Cluster:
         if idle := features.describe_ineffective(settings.kubernetes_version, settings.feature_gates):
             log.warning("%s", idle)
         tokens = self._load_tokens()
-        self.store = store = make_store(settings, self._database)
+        self.store = store = configure_store(settings, self._database)
         await store.open()
         await backup.refuse_half(store)
         is_kept = self._database is not None or settings.is_shared
@@ -309,8 +309,8 @@ class Cluster:
             self.store = None
 
 
-def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
-    """Return the configured store, not yet open.
+def configure_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
+    """Return the store of a cluster's settings, not opened yet.
 
     compacting: the store compacts its history to the configured bounds.
     """

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from podless.cli import options
 from podless.cli.progress import Progress
-from podless.cluster import make_store
+from podless.cluster import configure_store
 from podless.history.moments import find_revision
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster, RemoteGone, retry_call
@@ -74,7 +74,7 @@ async def save_state(database: Path, at: str, file: Path) -> None:
     If a server uses the folder, the state comes from the server. Raises ValueError, StoreError, RemoteError,
     BadKubeconfig, OSError.
     """
-    store = make_store(ClusterSettings(), database, compacting=False)
+    store = configure_store(ClusterSettings(), database, compacting=False)
     await _write_pages(file, _read_store(store, database.with_name("kubeconfig"), at), lambda _: None)
 
 

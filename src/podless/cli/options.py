@@ -14,7 +14,7 @@ from typing import Any
 
 from podless.app import Settings
 from podless.cli.commands import as_type
-from podless.cluster import make_store
+from podless.cluster import configure_store
 from podless.runtime.files import describe_fault
 from podless.runtime.option import Option, Section, StartError, declared_options
 from podless.settings import ClusterSettings
@@ -57,7 +57,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
 def make_chosen_store(args: argparse.Namespace) -> Store:
     """Return the store of the options, not yet open. It does not compact on its own. Raises StartError."""
     sections = {name: _read_fields(vars(args), item.of, f"{name}.") for name, item in option_sections().items()}
-    return make_store(ClusterSettings(store=args.store, **sections), args.data / DATABASE, compacting=False)
+    return configure_store(ClusterSettings(store=args.store, **sections), args.data / DATABASE, compacting=False)
 
 
 def chaos_notice(seed: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.app import Settings, StartError
-from podless.cluster import make_store
+from podless.cluster import configure_store
 from podless.history.moments import find_revision
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse
@@ -33,7 +33,7 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
     if not shared and not (source / DATABASE).exists():
         raise StartError(f"{source / DATABASE}: no such database")
     try:
-        asyncio.run(_copy_state(make_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
+        asyncio.run(_copy_state(configure_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
     except StoreInUse:
         raise StartError(
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"

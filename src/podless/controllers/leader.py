@@ -3,6 +3,7 @@
 The holder renews the lease. If it has not changed for `LEASE_SECONDS` by another server's clock, that server takes it.
 The lease alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also
 writes its own key in the same commit, and all writes of controllers are committed only if that key is unchanged.
+The key of a server that is alone, with which it reads without asking etcd, is another one (store/etcd/exclusive.py).
 """
 
 from __future__ import annotations

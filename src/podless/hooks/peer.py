@@ -19,9 +19,8 @@ WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the min
 NEVER: Final = float("inf")
 MAX_CALLS = 32  # maximum calls of a worker
 DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on which the event loop has started to read
-# The thread polls for the answer of an awake worker, because sleeping and waking costs 60 to 100 us: the caches are
-# cold then. Polling is useless if both run on the same processor.
-_POLL_SECONDS = 0.00003  # maximum seconds of polling
+# maximum seconds that the thread polls for the answer of an awake worker; useless if both run on the same processor
+_POLL_SECONDS = 0.00003
 # maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
 _MAX_SKIPPED = 32
 _QUICK_ANSWER = 0.0005  # seconds from question to answer; faster hooks earn credit

@@ -101,6 +101,6 @@ def reject_foreign(name: str, path: Path) -> None:
 
 
 def make_store(name: str, settings: StoreSettings) -> Store:
-    """Return a store of an engine, not opened yet."""
+    """Import an engine, and return its store, not opened yet."""
     store: Store = importlib.import_module(ENGINES[name].module).make_store(settings)
     return store

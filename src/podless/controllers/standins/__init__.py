@@ -15,7 +15,7 @@ from podless.verbs.call import API
 # module: controller names and classes
 _CONTROLLERS: Mapping[str, Mapping[str, str]] = {
     "daemonset": {"daemonsets": "DaemonSetController"},
-    "deployment": {"replicas": "ReplicaSetController", "deployments": "DeploymentController"},
+    "deployment": {"replicasets": "ReplicaSetController", "deployments": "DeploymentController"},
     "endpoints": {"services": "ServiceEndpoints"},
     "job": {"jobs": "JobController"},
     "loadbalancer": {"services": "LoadBalancerController"},

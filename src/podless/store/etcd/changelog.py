@@ -1,4 +1,4 @@
-"""Reads the change log in etcd: who changed what, and states that etcd itself has compacted."""
+"""Reads the change log in etcd: who changed what, and states that etcd itself has compacted (drawing: entry.py)."""
 
 from __future__ import annotations
 

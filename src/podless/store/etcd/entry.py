@@ -2,8 +2,14 @@
 
 An entry has the author and the state that the change replaced. The state that the change made is in the next entry, or
 is the object itself. So deleting an entry loses nothing that a later state needs. Most states are differences: deflated
-with the state that replaced them as the dictionary. About one in eight is whole, so that a state can be read from a few
-entries.
+with the state that replaced them as the dictionary. About one in eight is whole. An object with four states:
+
+    revision of the change      5           8           11              14
+    its entry keeps             no state    s5, whole   s8 from s11     s11 from s14
+    the state that it made      s5          s8  <------ s11  <--------- s14, the object itself
+
+To read a state, podless begins with the object, or with the next entry whose state is whole, and undoes changes one by
+one: s14 and the entry of 14 give s11, then the entry of 11 gives s8. s5 needs only the entry of 8.
 
 The value is a line with the author as JSON, a line of numbers, and the deflated state.
 

@@ -9,6 +9,9 @@ its own key. If the holder does not react, because it is gone or paused, the oth
 not changed for longer than its holder trusts it. Clocks are not compared; they need only run about equally fast.
 
 Other programs that write to etcd have no such condition: the holder may show their writes a moment late.
+
+controllers/leader.py has another protocol: its Lease says which of several servers runs the controllers. This key says
+that there is only one server.
 """
 
 from __future__ import annotations
