@@ -202,14 +202,17 @@ def _validate_object(source: Object, path: str) -> field.Errors:
 
 def _validate_external(source: Object, path: str) -> field.Errors:
     yield from _validate_metric_name(source, path)
-    target = source.get("target") or {}
-    value, average = target.get("value"), target.get("averageValue")
-    if value is None and average is None:
-        text = "must set either a target value for metric or a per-pod target"
-        yield field.required(f"{path}.target.averageValue", text)
-    if value is not None and average is not None:
-        text = "may not set both a target value for metric and a per-pod target"
-        yield field.forbidden(f"{path}.target.value", text)
+    names = ("averageValue", "value")
+    yield from _require_one(source, path, names, ("a target value for metric", "a per-pod target"))
+
+
+def _require_one(source: Object, path: str, names: tuple[str, str], wordings: tuple[str, str]) -> field.Errors:
+    """Require one of two fields of the target. names: of those that errors name if none is set, and if both are."""
+    set_names = [name for name in names if (source.get("target") or {}).get(name) is not None]
+    if not set_names:
+        yield field.required(f"{path}.target.{names[0]}", f"must set either {' or '.join(wordings)}")
+    if len(set_names) > 1:
+        yield field.forbidden(f"{path}.target.{names[1]}", f"may not set both {' and '.join(wordings)}")
 
 
 def _validate_pods(source: Object, path: str) -> field.Errors:
@@ -225,15 +228,9 @@ def _validate_resource(source: Object, path: str) -> field.Errors:
 
 
 def _validate_resource_target(source: Object, path: str) -> field.Errors:
-    target = source.get("target") or {}
-    yield from _validate_target(target, f"{path}.target")
-    use, average = target.get("averageUtilization"), target.get("averageValue")
-    if use is None and average is None:
-        text = "must set either a target raw value or a target utilization"
-        yield field.required(f"{path}.target.averageUtilization", text)
-    if use is not None and average is not None:
-        text = "may not set both a target raw value and a target utilization"
-        yield field.forbidden(f"{path}.target.averageValue", text)
+    yield from _validate_target(source.get("target") or {}, f"{path}.target")
+    names = ("averageUtilization", "averageValue")
+    yield from _require_one(source, path, names, ("a target raw value", "a target utilization"))
 
 
 def _validate_container(source: Object, path: str) -> field.Errors:

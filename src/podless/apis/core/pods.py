@@ -10,9 +10,10 @@ from podless.apis.podspec.affinity import complete_selectors
 from podless.apis.podspec.amounts import compute_qos_class
 from podless.apis.podspec.defaults import default_pod
 from podless.apis.podspec.disabled import drop_disabled
+from podless.apis.podspec.resizes import validate_resize
 from podless.apis.podspec.statuses import validate_status_update
 from podless.apis.podspec.template import validate_new_pod
-from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
+from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update
 from podless.apis.podspec.warnings import APP_ARMOR, warn_of_pod
 from podless.apis.shared.typed import CLIENT_METADATA, TypedStrategy, keep_parts, put_part
 from podless.apis.shared.workloads import list_name_warnings

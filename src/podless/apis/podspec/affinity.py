@@ -54,7 +54,9 @@ def validate_affinity(affinity: Object, path: str, options: PodOptions) -> field
     """Validate the affinity of a pod."""
     nodes = affinity.get("nodeAffinity") or {}
     if (required := nodes.get(REQUIRED)) is not None:
-        yield from validate_node_selector(required, f"{path}.nodeAffinity.{REQUIRED}", any_value=options.node_values)
+        yield from validate_node_selector(
+            required, f"{path}.nodeAffinity.{REQUIRED}", any_value=options.allow_invalid_node_values
+        )
     for term, at in checks.list_items(nodes, PREFERRED, f"{path}.nodeAffinity"):
         yield from _validate_weight(term, at)
         yield from _validate_node_term(term.get("preference") or {}, f"{at}.preference", any_value=True)
@@ -125,7 +127,7 @@ def _validate_pod_term(term: Object, path: str, options: PodOptions) -> field.Er
     for name in ("labelSelector", "namespaceSelector"):
         if (selector := term.get(name)) is not None:
             for error in validation.validate_selector(selector, f"{path}.{name}"):
-                if not (options.selector_values and ".values[" in error.field):
+                if not (options.allow_invalid_selector_values and ".values[" in error.field):
                     yield error
     for namespace in each(term.get("namespaces") or ()):
         yield from field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))

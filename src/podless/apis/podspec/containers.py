@@ -91,7 +91,7 @@ def validate_init_containers(path: str, pod: PodContext) -> field.Errors:
             yield from probes.validate_probes(container, at, pod)
             continue
         yield from (field.forbidden(f"{at}.{key}", _NOT_INIT) for key in _OF_LASTING if container.get(key) is not None)
-        for policy_path in list_restarting_policies(container, at) if not pod.options.restarting else ():
+        for policy_path in list_restarting_policies(container, at) if not pod.options.allow_restarting else ():
             reason = "must not be set to 'RestartContainer' for non-sidecar initContainers"
             yield field.invalid(f"{policy_path}.restartPolicy", "RestartContainer", reason)
 
@@ -133,14 +133,14 @@ def _validate_common(container: Object, path: str, pod: PodContext) -> field.Err
     if container.get("ports"):
         yield from _validate_ports(container, path)
     if container.get("env") or container.get("envFrom"):
-        yield from env.validate_env(container, path, relaxed=pod.options.loose_variables)
+        yield from env.validate_env(container, path, relaxed=pod.options.allow_relaxed_variables)
     if container.get("volumeMounts"):
         yield from _validate_mounts(container, path, pod.volumes)
     if container.get("volumeDevices"):
         yield from _validate_devices(container, path, pod.volumes)
     yield from checks.validate_enum(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
     if container.get("resources"):
-        at, indivisible = f"{path}.resources", pod.options.indivisible
+        at, indivisible = f"{path}.resources", pod.options.allow_indivisible
         yield from resources.validate_resources(container["resources"], at, pod.claims, indivisible=indivisible)
     if container.get("resizePolicy"):
         yield from _validate_resize(container, path, pod.spec.get("restartPolicy", ""))

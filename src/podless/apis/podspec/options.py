@@ -1,4 +1,4 @@
-"""The context for validating parts of a PodSpec, with options for values that its old state already has.
+"""The options for validating a PodSpec, and the context for validating its containers.
 
 Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
 """
@@ -14,23 +14,26 @@ from podless.runtime.jsonobject import Object
 
 @dataclass(frozen=True, slots=True)
 class PodOptions:
-    """Options for validating a PodSpec (podspec/template.py computes those of an update)."""
+    """Options for validating a PodSpec: PodValidationOptions of kube-apiserver.
+
+    Each `allow_...` is True only in an update of an object that has such a value already, so that it may stay.
+    `options_for_update` (template.py) finds them all in the old object.
+    """
 
     pod: bool = False  # the PodSpec belongs to a pod, not to a template
-    # the others say that the old state has something that may stay, though a new object may not have it:
-    deletion_cost: bool = False  # a deletion cost that is not a number
-    selector_values: bool = False  # values in selectors that no label can have
-    node_values: bool = False  # the same in node affinity
-    spread_selectors: bool = False  # invalid selectors in spread constraints
-    spread_keys: bool = False  # label keys that are also in the selector
-    indivisible: bool = False  # fractions of huge pages
-    has_outside_token_path: bool = False  # token paths outside of their volume
-    host_sysctls: bool = False  # sysctls of host namespaces
-    restarting: bool = False  # init containers with a resize policy that restarts them
-    host_devices: bool = False  # devices with a user namespace
-    host_network: bool = False  # the host's network with a user namespace
-    loose_variables: bool = False  # names of variables that only relaxed validation allows
-    no_image: bool = False  # an image volume without a reference
+    allow_invalid_deletion_cost: bool = False  # not a number
+    allow_invalid_selector_values: bool = False  # in pod affinity: values that no label can have
+    allow_invalid_node_values: bool = False  # the same in required node affinity
+    allow_invalid_spread_selectors: bool = False  # of topologySpreadConstraints
+    allow_selected_spread_keys: bool = False  # matchLabelKeys that are also in the selector
+    allow_indivisible: bool = False  # fractions of huge pages
+    allow_outside_token_path: bool = False  # paths of projected tokens outside of their volume
+    allow_host_sysctls: bool = False  # sysctls of namespaces that the pod shares with the host
+    allow_restarting: bool = False  # init containers with a resizePolicy that restarts them
+    allow_user_namespace_devices: bool = False  # volumeDevices with hostUsers: false
+    allow_user_namespace_network: bool = False  # hostNetwork with hostUsers: false
+    allow_relaxed_variables: bool = False  # names of variables that only relaxed validation allows
+    allow_empty_image: bool = False  # an image volume without a reference
 
 
 STRICT = PodOptions()

@@ -34,7 +34,7 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
         yield field.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], reason)
     if annotations.get(_TOLERATIONS):
         yield from _validate_tolerations(annotations[_TOLERATIONS], path)
-    if not options.deletion_cost and has_invalid_deletion_cost(annotations):
+    if not options.allow_invalid_deletion_cost and has_invalid_deletion_cost(annotations):
         yield field.invalid(f"{path}[{_DELETION_COST}]", annotations[_DELETION_COST], "must be a 32bit integer")
     if SECCOMP_POD in annotations:
         yield from _validate_seccomp(annotations[SECCOMP_POD], f"{path}.{SECCOMP_POD}")

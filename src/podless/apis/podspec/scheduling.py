@@ -74,7 +74,7 @@ def validate_spread(spec: Object, path: str, options: PodOptions) -> field.Error
     """Validate topologySpreadConstraints of a PodSpec."""
     key = "topologySpreadConstraints"
     last = {_topology_pair(item): at for item, at in checks.list_items(spec, key, path)}
-    separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
+    separate = options.allow_selected_spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
     for item, at in checks.list_items(spec, key, path):
         action, skew = item.get("whenUnsatisfiable", ""), item.get("maxSkew") or 0
         if skew <= 0:
@@ -89,7 +89,7 @@ def validate_spread(spec: Object, path: str, options: PodOptions) -> field.Error
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             yield from field.one_of(f"{at}.{name}", item.get(name), _POLICIES)
         yield from _validate_legacy_keys(item, at) if separate else affinity.validate_label_keys(item, at)
-        if item.get("labelSelector") is not None and not options.spread_selectors:
+        if item.get("labelSelector") is not None and not options.allow_invalid_spread_selectors:
             yield from validation.validate_selector(item["labelSelector"], f"{at}.labelSelector")
 
 

@@ -8,6 +8,7 @@ from podless.apis.podspec import windows
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
 from podless.meta import field
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -17,7 +18,8 @@ from podless.structs.structfiles import load_struct
 _SECCOMP_PROFILE = load_struct("core/v1", "SeccompProfile")
 _SECURITY_CONTEXT = load_struct("core/v1", "SecurityContext")
 
-_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
+_LOCALHOST = "Localhost"
+_PROFILES = (_LOCALHOST, "RuntimeDefault", "Unconfined")
 _LONGEST_PROFILE = 4095
 _GROUP_CHANGES = ("Always", "OnRootMismatch")
 _GROUP_POLICIES = ("Merge", "Strict")
@@ -117,12 +119,9 @@ def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
     """Validate a seccomp profile."""
     if profile is None:
         return
-    kind, local, local_path = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"
-    if not kind:
-        yield field.required(f"{path}.type", "type is required when seccompProfile is set")
-    else:
-        yield from field.one_of(f"{path}.type", kind, _PROFILES)
-    if kind != "Localhost":
+    yield from _validate_type(profile, path, "seccompProfile")
+    local, local_path = profile.get("localhostProfile"), f"{path}.localhostProfile"
+    if profile.get("type") != _LOCALHOST:
         if local is not None:
             shown_profile = gostructs.format_struct(_SECCOMP_PROFILE, profile)
             yield field.invalid(local_path, shown_profile, "can only be set when seccomp type is Localhost")
@@ -133,15 +132,13 @@ def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
 
 
 def validate_app_armor(profile: Object | None, path: str) -> field.Errors:
-    """Validate the AppArmor profile."""
+    """Validate an AppArmor profile. An invalid type is the only error."""
     if profile is None:
         return
-    kind, local, local_path = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"
-    if not kind:
-        yield field.required(f"{path}.type", "type is required when appArmorProfile is set")
-    elif kind not in _PROFILES:
-        yield field.not_supported(f"{path}.type", kind, _PROFILES)
-    elif kind != "Localhost":
+    local, local_path = profile.get("localhostProfile"), f"{path}.localhostProfile"
+    if errors := _validate_type(profile, path, "appArmorProfile"):
+        yield from errors
+    elif profile["type"] != _LOCALHOST:
         if local is not None:
             yield field.invalid(local_path, Named(local), "can only be set when AppArmor type is Localhost")
     elif not local:
@@ -151,3 +148,9 @@ def validate_app_armor(profile: Object | None, path: str) -> field.Errors:
             yield field.invalid(local_path, local, "must not be padded with whitespace")
         if len(local.encode()) > _LONGEST_PROFILE:
             yield field.too_long(local_path, _LONGEST_PROFILE)
+
+
+def _validate_type(profile: Object, path: str, field_name: str) -> list[FieldError]:
+    if not profile.get("type"):
+        return [field.required(f"{path}.type", f"type is required when {field_name} is set")]
+    return field.one_of(f"{path}.type", profile["type"], _PROFILES)

@@ -47,7 +47,7 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     for key, value in each(spec.get("nodeSelector") or {}).items():
         yield from checks.validate_label_key(f"{path}.nodeSelector", key)
         yield from field.invalid_details(f"{path}.nodeSelector", value, names.check_label_value(value))
-    yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
+    yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.allow_host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
     yield from _validate_dns(spec, f"{path}.dnsConfig")
@@ -78,7 +78,7 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     if (preemption := spec.get("preemptionPolicy")) is not None:
         yield from checks.validate_enum(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
     if spec.get("overhead"):
-        limits, indivisible = {"limits": spec["overhead"]}, options.indivisible
+        limits, indivisible = {"limits": spec["overhead"]}, options.allow_indivisible
         yield from resources.validate_resources(limits, f"{path}.overhead", set(), indivisible=indivisible)
     yield from windows.validate_os(spec, path, visited)
     yield from env.validate_file_keys(spec, path, visited)
@@ -98,7 +98,7 @@ def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: O
         yield from containers.validate_init_containers(path, pod)
     if spec.get("ephemeralContainers"):
         yield from containers.validate_ephemeral_containers(path, pod)
-    yield from resources.validate_pod_resources(spec, path, claims, indivisible=options.indivisible)
+    yield from resources.validate_pod_resources(spec, path, claims, indivisible=options.allow_indivisible)
 
 
 def _validate_claims(spec: Object, path: str, metadata: Object | None) -> field.Errors:
@@ -178,13 +178,13 @@ def _validate_users(spec: Object, path: str, options: PodOptions, visited: list[
     """Reject host namespaces and devices for pods with hostUsers: false."""
     if spec.get("hostUsers") is not False:
         return
-    if spec.get("hostNetwork") and not options.host_network:
+    if spec.get("hostNetwork") and not options.allow_user_namespace_network:
         yield field.forbidden(f"{path}.hostNetwork", _HIDDEN)
     if spec.get("hostPID"):
         yield field.forbidden(f"{path}.HostPID", _HIDDEN)
     if spec.get("hostIPC"):
         yield field.forbidden(f"{path}.HostIPC", _HIDDEN)
-    if not options.host_devices:
+    if not options.allow_user_namespace_devices:
         for container, at in each(visited):
             if container.get("volumeDevices"):
                 yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)

@@ -93,22 +93,23 @@ def options_for_update(old: Object, metadata: Object, *, pod: bool) -> PodOption
     node_selector = ((old.get("affinity") or {}).get("nodeAffinity") or {}).get(REQUIRED) or {}
     return PodOptions(
         pod=pod,
-        deletion_cost=podannotations.has_invalid_deletion_cost(metadata.get("annotations") or {}),
-        selector_values=any(map(_has_invalid_values, selectors)),
-        node_values=any(map(_has_invalid_values, each(node_selector.get("nodeSelectorTerms") or ()))),
-        spread_selectors=scheduling.has_invalid_selectors(old),
-        spread_keys=scheduling.has_invalid_keys(old),
-        indivisible=resources.has_fractional_huge_pages(old),
-        has_outside_token_path=projected.has_outside_token_path(old),
-        host_sysctls=security.has_host_sysctls(old),
-        restarting=any(
+        allow_invalid_deletion_cost=podannotations.has_invalid_deletion_cost(metadata.get("annotations") or {}),
+        allow_invalid_selector_values=any(map(_has_invalid_values, selectors)),
+        allow_invalid_node_values=any(map(_has_invalid_values, each(node_selector.get("nodeSelectorTerms") or ()))),
+        allow_invalid_spread_selectors=scheduling.has_invalid_selectors(old),
+        allow_selected_spread_keys=scheduling.has_invalid_keys(old),
+        allow_indivisible=resources.has_fractional_huge_pages(old),
+        allow_outside_token_path=projected.has_outside_token_path(old),
+        allow_host_sysctls=security.has_host_sysctls(old),
+        allow_restarting=any(
             not is_sidecar(item) and any(containers.list_restarting_policies(item, ""))
             for item in each(old.get("initContainers") or ())
         ),
-        host_devices=in_namespace and any(item.get("volumeDevices") for item in each(old.get("containers") or ())),
-        host_network=in_namespace and bool(old.get("hostNetwork")),
-        loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(old),
-        no_image=volumes.lacks_image(old),
+        allow_user_namespace_devices=in_namespace
+        and any(item.get("volumeDevices") for item in each(old.get("containers") or ())),
+        allow_user_namespace_network=in_namespace and bool(old.get("hostNetwork")),
+        allow_relaxed_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(old),
+        allow_empty_image=volumes.lacks_image(old),
     )
 
 

@@ -28,7 +28,7 @@ def validate_volumes(
     spec: Object, path: str, metadata: Object | None, options: PodOptions, sound: dict[str, Object]
 ) -> field.Errors:
     """Validate the volumes of a PodSpec. metadata: of the pod; None for a template. sound: gets valid ones, by name."""
-    needs_image = metadata is not None if has("EmptyImageReferences") else not options.no_image
+    needs_image = metadata is not None if has("EmptyImageReferences") else not options.allow_empty_image
     pod = (metadata or {}).get("name", "")
     ephemeral = (item.get("name", "") for item in each(spec.get("volumes") or ()) if item.get("ephemeral") is not None)
     generated = {f"{pod}-{name}" for name in ephemeral if pod}
@@ -64,7 +64,7 @@ def _validate_source(volume: Object, path: str, options: PodOptions, *, needs_im
             yield field.forbidden(f"{path}.{SURPLUS_NAMES.get(kind, kind)}", SEVERAL_TYPES)
         elif kind == "projected":
             yield from projected.validate_projected(
-                source, f"{path}.projected", outside_paths=options.has_outside_token_path
+                source, f"{path}.projected", outside_paths=options.allow_outside_token_path
             )
         else:
             if kind == "image" and needs_image:
