@@ -186,8 +186,8 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
             raise StartError(f"unknown profile {self.profile!r}: use one of {', '.join(runtimeconfig.PROFILES)}")
         features.choose_release(self.kubernetes_version, self.feature_gates)
         runtimeconfig.validate_runtime_config(self.runtime_config)
-        runtimeconfig.check_disabled(self.disable_builtin)
-        runtimeconfig.check_resources("history-for", self.history_for)
+        runtimeconfig.validate_disabled(self.disable_builtin)
+        runtimeconfig.validate_resources("history-for", self.history_for)
         try:
             standins.check_names(self.controllers)
         except ValueError as error:

@@ -105,4 +105,4 @@ def test_history_bounds_name_resources_that_can_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["secrets", "deployments.apps", "leases.coordination.k8s.io", "gadgets.example.com"])
 def test_history_bounds_for_built_in_and_custom_resources(name: str) -> None:
-    runtimeconfig.check_resources("history-for", [name])
+    runtimeconfig.validate_resources("history-for", [name])

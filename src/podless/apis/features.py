@@ -2,7 +2,8 @@
 
 gates.txt has the feature gates by release: stage, default, and whether they can be set; podless acts on some, and
 accepts the others without effect. changes.txt names changes of behaviour without a gate, with their releases. Code asks
-for either by name (runtime/release.py), never for a release. wording.txt has texts of field errors that differ.
+for either by name (runtime/release.py), never for a release. wording.txt has texts of field errors that differ, and
+release.txt the rest (release.py).
 
 Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.datafiles import read_rows
+from podless.runtime.datafiles import read_blocks, read_rows
 from podless.runtime.messages import suggest_name
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
@@ -143,20 +144,6 @@ ROWS: Final = tuple(
     Rewording(releases, field.strip("-"), pattern.strip("-"), *replacement)
     for releases, field, pattern, *replacement in read_rows(Path(__file__).with_name("wording.txt"))
 )
-_CUSTOM = "k8s.io/apiextensions-apiserver/pkg/apiserver"
-# lines of Go that construct schemes, named in errors about unregistered kinds: releases, the recorded one, another
-SOURCES: Final = (
-    ("1.30", "", "pkg/runtime/scheme.go:100"),
-    ("1.31-1.32", f"{_CUSTOM}/apiserver.go:55", f"{_CUSTOM}/apiserver.go:53"),
-    ("1.31", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:721"),
-    ("1.32-1.33", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:725"),
-    ("1.34", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:730"),
-    (
-        "1.31-1.35",
-        "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
-        "pkg/apis/meta/internalversion/scheme/register.go:27",
-    ),
-)
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the formats that choose_all accepts, for help texts
 
 
@@ -241,5 +228,6 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
 
 def _make_sources(minor: int) -> Callable[[str], str]:
     """Return a function from the recorded release's line of Go that constructs a scheme to this release's."""
-    rows = {recorded: replacement for releases, recorded, replacement in SOURCES if covers(releases, minor)}
-    return lambda source: rows.get(source) or rows.get("", source)
+    table = read_blocks(Path(__file__).with_name("release.txt"))["other schemes"]
+    lines = {recorded: line for releases, recorded, line in table if covers(releases, minor)}
+    return lambda source: lines.get(source) or lines.get("-", source)

@@ -1,6 +1,7 @@
-"""Selects the served APIs of built-in kinds: those of a current server, and older ones on request.
+"""Selects the served APIs of built-in kinds: those of a current server, and others on request.
 
-Source: the syntax of kube-apiserver's --runtime-config.
+Three options choose: runtime-config turns versions that are off by default on, disable-builtin leaves APIs out, and a
+profile leaves out all that custom kinds do not need. Source: the syntax of kube-apiserver's --runtime-config.
 """
 
 from __future__ import annotations
@@ -55,23 +56,24 @@ def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
 
 def parse_disabled(text: str) -> tuple[str, ...]:
     """Parse group/version[/resource],… Raises BadRuntimeConfig."""
-    disableds = tuple(filter(None, (segment.strip() for segment in text.split(","))))
-    check_disabled(disableds)
-    return disableds
+    disabled = tuple(filter(None, (segment.strip() for segment in text.split(","))))
+    validate_disabled(disabled)
+    return disabled
 
 
-def check_disabled(names: Iterable[str]) -> None:
+def validate_disabled(names: Iterable[str]) -> None:
     """Raise BadRuntimeConfig for an API that cannot be left out."""
-    known_ones = {name for kind in OPTIONAL for version in kind.versions for name in _disable_names(kind, version.name)}
+    known_names = {
+        name for kind in OPTIONAL for version in kind.versions for name in _disable_names(kind, version.name)
+    }
     for name in names:
-        if name not in known_ones:
-            groups = ", ".join(
-                sorted(item for item in known_ones if item.count("/") == 1 and not item.startswith("v1/"))
-            )
-            raise BadRuntimeConfig(f"{name} is neither one of {groups} nor one of their resources", "disable-builtin")
+        if name not in known_names:
+            groups = sorted(item for item in known_names if item.count("/") == 1 and not item.startswith("v1/"))
+            text = f"{name} is neither one of {', '.join(groups)} nor one of their resources"
+            raise BadRuntimeConfig(text, "disable-builtin")
 
 
-def check_resources(option: str, names: Iterable[str]) -> None:
+def validate_resources(option: str, names: Iterable[str]) -> None:
     """Raise BadRuntimeConfig for a resource that neither a release nor a definition can have.
 
     Groups of definitions have a dot, so resources of the others are built-in ones.

@@ -46,8 +46,8 @@ _RESERVED = frozenset(
 )
 
 
-class _SpecStrategy(TypedStrategy):
-    """Strategy of kinds that increase metadata.generation with the spec."""
+class _PolicyOrBindingStrategy(TypedStrategy):
+    """Strategy of policies and of their bindings. mutating: of MutatingAdmissionPolicy and its binding."""
 
     allow_unconditional_update = False
     has_generation = True
@@ -60,7 +60,7 @@ class _SpecStrategy(TypedStrategy):
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
 
-class PolicyStrategy(rules.ExpressionStrategy, _SpecStrategy):
+class PolicyStrategy(rules.ExpressionStrategy, _PolicyOrBindingStrategy):
     """Strategy of policies: validates match constraints and expressions."""
 
     def allow_create_on_status(self, verb: str) -> bool:
@@ -89,7 +89,7 @@ class PolicyStrategy(rules.ExpressionStrategy, _SpecStrategy):
                 yield field.invalid(f"{path}.fieldRef", reference, f"invalid JSONPath: {error}")
 
 
-class PolicyBindingStrategy(_SpecStrategy):
+class PolicyBindingStrategy(_PolicyOrBindingStrategy):
     """Strategy of bindings: validates the policy's name and the match resources."""
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:

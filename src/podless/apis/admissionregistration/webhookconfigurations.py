@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from podless.apis.admissionregistration import rules
 from podless.apis.apiextensions.definition.webhook import REVIEWS, check_address, check_reviews
-from podless.apis.shared.literal import LiteralStrategy
+from podless.apis.shared.emptyfields import EmptyFieldsStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy
 from podless.meta import field, names, validation
@@ -20,10 +20,10 @@ _HARMLESS = ("None", "NoneOnDryRun")
 _EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 
 
-class WebhookStrategy(rules.ExpressionStrategy, LiteralStrategy):
+class WebhookStrategy(rules.ExpressionStrategy, EmptyFieldsStrategy):
     """Strategy of webhook configurations."""
 
-    literal_field = "webhooks"
+    desired_field = "webhooks"
     empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
 
     allow_unconditional_update = False

@@ -27,8 +27,8 @@ _NOWHERE = "resource rules that are not cluster scoped must supply at least one 
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
-class FlowStrategy(KeptMetadataStrategy):
-    """Strategy of both kinds of flow control."""
+class FlowControlStrategy(KeptMetadataStrategy):
+    """Strategy of both kinds of the group, FlowSchema and PriorityLevelConfiguration."""
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0))
@@ -47,7 +47,7 @@ def validate_conditions(obj: Object) -> field.Errors:
             yield field.required(path, "must not be empty")
 
 
-class FlowSchemaStrategy(FlowStrategy):
+class FlowSchemaStrategy(FlowControlStrategy):
     """Strategy of FlowSchema."""
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from podless.apis.flowcontrol import bootstrap
-from podless.apis.flowcontrol.flowschemas import FlowStrategy, validate_conditions
+from podless.apis.flowcontrol.flowschemas import FlowControlStrategy, validate_conditions
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
 from podless.kinds.kind import Kind, Version
@@ -30,7 +30,7 @@ _KEEPS_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 _SHARES = 30
 
 
-class PriorityLevelStrategy(FlowStrategy):
+class PriorityLevelStrategy(FlowControlStrategy):
     """Strategy of PriorityLevelConfiguration."""
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

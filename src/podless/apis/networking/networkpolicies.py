@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.shared import checks
-from podless.apis.shared.literal import LiteralStrategy
+from podless.apis.shared.emptyfields import EmptyFieldsStrategy
 from podless.kinds.kind import Version
 from podless.kinds.strategy import MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, names, validation
@@ -19,7 +19,7 @@ _SIDES = (("ingress", "from"), ("egress", "to"))
 _SELECTED = ("matchLabels", "matchExpressions", "values")
 
 
-class NetworkPolicyStrategy(LiteralStrategy):
+class NetworkPolicyStrategy(EmptyFieldsStrategy):
     """Strategy of NetworkPolicy."""
 
     checking = ValidationCost(once="NetworkPoliciesOnce")

@@ -23,14 +23,16 @@ _PEOPLE = ("User", "Group")
 _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 
 
-class _AccessStrategy(TypedStrategy):
+class _RBACStrategy(TypedStrategy):
+    """Strategy of all kinds of the group."""
+
     rearranged = False
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
     checking = ValidationCost(once="UpdatesOnce")
 
 
-class RoleStrategy(_AccessStrategy):
+class RoleStrategy(_RBACStrategy):
     """Strategy of roles. namespaced: it is Role, which cannot have non-resource URLs."""
 
     def __init__(self, namespaced: bool) -> None:
@@ -70,7 +72,7 @@ def _validate_aggregation(aggregation: Object) -> field.Errors:
             yield field.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 
-class RoleBindingStrategy(_AccessStrategy):
+class RoleBindingStrategy(_RBACStrategy):
     """Strategy of bindings, whose roleRef is immutable. roles: the allowed kinds of role."""
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:

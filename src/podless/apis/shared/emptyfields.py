@@ -1,4 +1,4 @@
-"""Strategies of kinds that increase metadata.generation for a field that is written empty instead of omitted.
+"""The strategy of kinds that increase metadata.generation for a field that is written empty instead of omitted.
 
 kube-apiserver compares Go values, in which an empty and a missing list differ. It stores neither, so each update that
 writes an empty one increases the generation. Source: `reflect.DeepEqual` in the strategies of NetworkPolicy and of the
@@ -24,15 +24,15 @@ class _List(list[Any]):
     """The same for a list."""
 
 
-class LiteralStrategy(TypedStrategy):
+class EmptyFieldsStrategy(TypedStrategy):
     """Records whether the desired state was written with empty fields, which are not stored.
 
-    literal_field: the field with the desired state. empties: names of the lists, maps and bytes in it.
+    desired_field: the field with the desired state. empties: names of the lists, maps and bytes in it.
     """
 
     has_generation = True
     marks = True
-    literal_field: ClassVar[str] = "spec"
+    desired_field: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
 
     def complete(self, obj: Object, raw: Object) -> None:
@@ -44,19 +44,19 @@ class LiteralStrategy(TypedStrategy):
         self._mark_part(obj, serializer.decode_json(raw))
 
     def unmark_object(self, obj: Object) -> Object:
-        marked = obj.get(self.literal_field)
+        marked = obj.get(self.desired_field)
         if isinstance(marked, _Map | _List):
-            return {**obj, self.literal_field: dict(marked) if isinstance(marked, _Map) else list(marked)}
+            return {**obj, self.desired_field: dict(marked) if isinstance(marked, _Map) else list(marked)}
         return obj
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        desired = obj.get(self.literal_field)
-        return isinstance(desired, _Map | _List) or desired != old.get(self.literal_field)
+        desired = obj.get(self.desired_field)
+        return isinstance(desired, _Map | _List) or desired != old.get(self.desired_field)
 
     def _mark_part(self, obj: Object, raw: Object) -> None:
-        decoded = obj.get(self.literal_field)
-        if decoded and self._has_lost(raw.get(self.literal_field), decoded):
-            obj[self.literal_field] = _Map(decoded) if isinstance(decoded, dict) else _List(decoded)
+        decoded = obj.get(self.desired_field)
+        if decoded and self._has_lost(raw.get(self.desired_field), decoded):
+            obj[self.desired_field] = _Map(decoded) if isinstance(decoded, dict) else _List(decoded)
 
     def _has_lost(self, value: Any, decoded: Any) -> bool:
         """Return whether an empty field was given and dropped."""
