@@ -12,7 +12,7 @@ from podless.admission import calls
 from podless.admission.webhooks import webhook_refusal
 from podless.apis.schemes import make_review_scheme
 from podless.http import status
-from podless.kinds import reviews
+from podless.kinds import webhookreviews
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -36,9 +36,9 @@ ANSWERS = st.fixed_dictionaries(
 def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
     try:
-        review = reviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS, "admission.k8s.io/v1", scheme)
+        review = webhookreviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS, "admission.k8s.io/v1", scheme)
         verdict = calls._old_verdict(review, mutating) if old else calls._check_v1(review, "u", mutating)
-    except reviews.InvalidReview:
+    except webhookreviews.InvalidReview:
         return
     assert mutating or not verdict.patch
     if not verdict.allowed:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.codec import serializer
-from podless.kinds import reviews, validation
+from podless.kinds import validation, webhookreviews
 from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from tests.admission.conftest import World, patching, review
@@ -137,14 +137,14 @@ def test_later_webhooks_see_the_unknown_fields_that_a_webhook_added(world: World
 def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     reads: list[type] = []
-    decode = reviews.decode_review
+    decode = webhookreviews.decode_review
 
     def watched(raw: bytes, *wanted: Any) -> Object:
         threads.append(threading.current_thread().name)
         reads.append(type(raw))
         return decode(raw, *wanted)
 
-    monkeypatch.setattr(reviews, "decode_review", watched)
+    monkeypatch.setattr(webhookreviews, "decode_review", watched)
     sizes = {"a": 10, "b": 50_000, "c": 400_000}
 
     def answer(call: Object) -> Object:

@@ -16,7 +16,7 @@ from podless.auth.authorizer import Attributes
 from podless.auth.user import User
 from podless.http.audit import auditor
 from podless.http.message import HTTPRequest
-from podless.kinds import reviews
+from podless.kinds import webhookreviews
 from podless.kinds.registry import Registry
 from podless.meta import jsonpath
 from podless.meta.errors import APIError
@@ -270,9 +270,9 @@ def test_answers_of_webhooks(form: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
 
     def read(raw: bytes) -> None:
-        calls._check_v1(reviews.decode_review(raw, calls.REVIEWS, "admission.k8s.io/v1", scheme), "u", True)
+        calls._check_v1(webhookreviews.decode_review(raw, calls.REVIEWS, "admission.k8s.io/v1", scheme), "u", True)
 
-    assert_linear(read, ANSWERS[form], 200, (reviews.InvalidReview,))
+    assert_linear(read, ANSWERS[form], 200, (webhookreviews.InvalidReview,))
 
 
 def test_patches_of_webhooks() -> None:

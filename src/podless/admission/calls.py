@@ -16,9 +16,9 @@ from typing import Any
 from podless.admission.subject import AdmissionSubject
 from podless.apis.schemes import make_review_scheme
 from podless.codec import serializer
-from podless.kinds import reviews
+from podless.kinds import webhookreviews
 from podless.kinds.kind import Version
-from podless.kinds.reviews import InvalidReview
+from podless.kinds.webhookreviews import InvalidReview
 from podless.meta import objectmeta
 from podless.meta.errors import Timeout
 from podless.remote import DEADLINE, RemoteError, WebhookClient, WebhookTarget
@@ -94,9 +94,9 @@ async def call_webhook(
 def _check_response(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """Check the response of a webhook and return its verdict. Raises CallFailed."""
     try:
-        answer = reviews.decode_review(raw, REVIEWS, f"{_GROUP}/{version}", make_review_scheme(_GROUP))
+        answer = webhookreviews.decode_review(raw, REVIEWS, f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _check_v1(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
-    except reviews.Undecodable as error:
+    except webhookreviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
     except InvalidReview as error:
         raise CallFailed(f"received invalid webhook response: {error}") from None
@@ -125,8 +125,8 @@ REVIEWS = {f"{_GROUP}/{version}": _review_struct(version) for version in VERSION
 def _check_v1(answer: Object, uid: str, mutating: bool) -> Verdict:
     """Check a v1 response, including its uid and type, and return its verdict. Raises InvalidReview."""
     response = _read_response(answer)
-    reviews.check_uid(response, uid)
-    reviews.check_type(answer, f"{_GROUP}/v1", "AdmissionReview")
+    webhookreviews.check_uid(response, uid)
+    webhookreviews.check_type(answer, f"{_GROUP}/v1", "AdmissionReview")
     patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
     if not mutating and (patch or kind is not None):
         name = "patch" if patch else "patchType"

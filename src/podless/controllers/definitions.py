@@ -21,8 +21,9 @@ from podless.cache.events import CacheEvent
 from podless.controllers.controller import KindController
 from podless.controllers.naming import NameAcceptance
 from podless.controllers.write import SELF, amend_object, drop_finalizer, empty_kind, report_status
-from podless.kinds.fromdefinition import compile_kind, has_condition
+from podless.kinds.fromdefinition import compile_kind
 from podless.kinds.kind import Kind, is_same_kind
+from podless.meta.validation import is_condition_true
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import keys
@@ -108,7 +109,7 @@ class DefinitionController(KindController):
             definition = created if created is not None and fits else entry.decode()
             if "deletionTimestamp" not in definition["metadata"]:
                 # a new definition that was stored with accepted names is established
-                is_ready = fits and has_condition(definition, "Established")
+                is_ready = fits and is_condition_true(definition, "Established")
                 accepted = definition if is_ready else await self._naming.accept_names(key, definition)
                 renamed = is_ready or accepted is None or _accepted_names(accepted) != _accepted_names(definition)
                 entry = self._collection.get(key)
@@ -160,7 +161,7 @@ def _remove_finalizer(obj: Object) -> Object | None:
     """Return the definition without our finalizer; None if no other finalizer holds it."""
     if drop_finalizer(obj, CLEANUP) is None:
         return None
-    state = _COMPLETED if has_condition(obj, "Established") else _REFUSED
+    state = _COMPLETED if is_condition_true(obj, "Established") else _REFUSED
     rules.set_condition(obj, "Terminating", *state, clock.now())
     return obj
 
@@ -228,7 +229,7 @@ class DefinitionServing:
         )
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
-        if has_condition(definition, "Established"):
+        if is_condition_true(definition, "Established"):
             if served is None or served.uid != kind.uid:
                 since = await self._inherit(kind)
                 if since:

@@ -18,7 +18,7 @@ from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import SELF, report_status, with_status
-from podless.kinds.fromdefinition import has_condition
+from podless.meta.validation import is_condition_true
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import FOLLOWING, Operation, ResourceKeys, StoredValue, keys
@@ -42,7 +42,7 @@ class _NamesState(NamedTuple):
     @classmethod
     def from_definition(cls, definition: Object) -> _NamesState:
         names = (definition.get("status") or {}).get("acceptedNames") or {}
-        return cls(names, has_condition(definition, "NamesAccepted"))
+        return cls(names, is_condition_true(definition, "NamesAccepted"))
 
 
 class NameAcceptance:
@@ -104,7 +104,7 @@ class NameAcceptance:
 
         write = partial(report_status, self._api, DEFINITIONS, key, hooks=False)
         stored = await write(set_names, SELF, definition, along=claim.along)
-        if stored is not None and not has_condition(stored, "Established"):
+        if stored is not None and not is_condition_true(stored, "Established"):
             # the first of the two writes has set the fields of both conditions
             owned = not definition["status"].get("conditions")
             stored = await write(_set_established, "" if owned else SELF, stored)
@@ -115,7 +115,7 @@ class NameAcceptance:
         claim.read_names()
         claim.is_read = True
         named = with_status(DEFINITIONS, definition, partial(self._accept_definition, key), SELF)
-        if not has_condition(named, "NamesAccepted"):
+        if not is_condition_true(named, "NamesAccepted"):
             return None
         established = with_status(DEFINITIONS, named, _set_established, "")
         accept, establish = (
@@ -134,7 +134,7 @@ class NameAcceptance:
             accepted, verdict = rules.accepted_names(obj, self._other_definitions(key))
             obj.setdefault("status", {})["acceptedNames"] = accepted
             rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
-            if not has_condition(obj, "Established"):
+            if not is_condition_true(obj, "Established"):
                 stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
                 rules.set_condition(obj, "Established", *stage, now)
         rules.set_approval(obj, now)
@@ -179,7 +179,7 @@ def _group_of(key: str) -> str:
 
 
 def _set_established(obj: Object) -> Object:
-    if not has_condition(obj, "NamesAccepted"):
+    if not is_condition_true(obj, "NamesAccepted"):
         return obj
     if bundle_fault(obj["spec"].get("conversion")):
         rules.set_condition(obj, "Established", *_BAD_BUNDLE, clock.now())

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.fields.typed import SchemaMisfit
-from podless.kinds import reviews, view
+from podless.kinds import view, webhookreviews
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.reviews import InvalidReview
 from podless.kinds.scheme import NO_SCHEME, GoScheme
+from podless.kinds.webhookreviews import InvalidReview
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import join_errors
@@ -318,14 +318,14 @@ def _make_sent(obj: Object) -> Object:
 def _read_review(answer: bytes, uid: str, version: str, scheme: GoScheme) -> list[Any]:
     """Return the converted objects of a review. Raises InvalidReview."""
     api_version, checked = f"{_GROUP}/{version}", version != "v1beta1"
-    review = reviews.decode_review(answer, _REVIEWS, api_version, scheme)
+    review = webhookreviews.decode_review(answer, _REVIEWS, api_version, scheme)
     if checked:
-        reviews.check_type(review, api_version, "ConversionReview")
+        webhookreviews.check_type(review, api_version, "ConversionReview")
     response = review.get("response")
     if response is None:
         raise InvalidReview("no response provided")
     if checked:
-        reviews.check_uid(response, uid)
+        webhookreviews.check_uid(response, uid)
     result = response.get("result") or {}
     if result.get("status") != "Success":
         message = result.get("message")

@@ -10,12 +10,7 @@ from podless.kinds.custom import CustomStrategy
 from podless.kinds.declared import CONVERSION
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Subresource, Version, sort_versions
 from podless.kinds.version import GivenSchema
-
-
-def has_condition(definition: dict[str, Any], name: str) -> bool:
-    """Return whether a condition of the definition is True."""
-    conditions = definition.get("status", {}).get("conditions") or []
-    return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
+from podless.meta.validation import is_condition_true
 
 
 def compile_kind(
@@ -40,7 +35,7 @@ def compile_kind(
     size = len(stored) // len(spec["versions"])
     versions = [(_make_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
-    terminating = has_condition(definition, "Terminating")
+    terminating = is_condition_true(definition, "Terminating")
     return Kind(
         group=spec["group"],
         plural=names["plural"],

@@ -1,4 +1,7 @@
-"""Validates metav1.LabelSelector and metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
+"""Validates metav1.LabelSelector and metav1.Condition, and reads and sets conditions.
+
+Source: meta/v1/validation and api/meta of k8s.io/apimachinery.
+"""
 
 from __future__ import annotations
 
@@ -105,6 +108,11 @@ def set_condition(status: Object, condition: Object) -> None:
         return
     kept = before.get("lastTransitionTime") if before.get("status") == condition["status"] else None
     before.update(condition | ({"lastTransitionTime": kept} if kept else {}))
+
+
+def is_condition_true(obj: Object, kind: str) -> bool:
+    """Return whether an object has this condition, and its status is True."""
+    return bool(find_true((obj.get("status") or {}).get("conditions"), kind))
 
 
 def find_true(conditions: Sequence[Object] | None, *types: str) -> str:

@@ -14,6 +14,7 @@ from podless.codec import gotext
 from podless.kinds import view
 from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
+from podless.meta.validation import is_condition_true
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -184,8 +185,7 @@ def _selects_pod(selector: Object | None, labels: dict[str, str]) -> bool:
 
 def _ignores_unready(pod: Object, budget: Object) -> bool:
     """Return whether the budget ignores a pod because it is not ready."""
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions):
+    if is_condition_true(pod, "Ready"):
         return False
     status = budget.get("status") or {}
     healthy, desired_healthy = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)

@@ -9,7 +9,7 @@ import pytest
 
 from podless.apis.apiextensions.definition import fill, schemas, status, validate
 from podless.cel.rules import DefinitionRules
-from podless.kinds.fromdefinition import has_condition
+from podless.meta.validation import is_condition_true
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -395,8 +395,8 @@ def test_a_condition_keeps_its_time_while_its_status_is_the_same() -> None:
     status.set_condition(given, "A", "True", "S", "n", LATER)
     assert status.find_condition(given, "A") == given["status"]["conditions"][0]
     assert given["status"]["conditions"][0]["lastTransitionTime"] == LATER
-    assert has_condition(given, "A")
-    assert not has_condition(given, "C")
+    assert is_condition_true(given, "A")
+    assert not is_condition_true(given, "C")
 
 
 def test_names_that_are_free_are_accepted() -> None:

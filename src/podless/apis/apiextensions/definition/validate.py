@@ -22,9 +22,9 @@ from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, read_approval
 from podless.apis.shared import checks
 from podless.codec.gotext import Named
-from podless.kinds.fromdefinition import has_condition
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.validation import is_condition_true
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -53,7 +53,7 @@ def validate_update(
     new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
 ) -> list[FieldError]:
     """Validate a changed definition. Some faults are accepted if the old definition has them."""
-    established = has_condition(old, "Established")
+    established = is_condition_true(old, "Established")
     layout, before = _read_layout(new, legacy), _read_layout(old, legacy)
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
     errors = _validate_spec(layout, before, rules, any_bundle=any_bundle)

@@ -1,4 +1,4 @@
-"""Decodes the answers of webhooks as a real server's client does.
+"""Decodes AdmissionReview and ConversionReview, the answers of webhooks, as a real server's client does.
 
 Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that it chooses by the start of the answer.
 """

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from podless.admission.calls import REVIEWS
 from podless.apis.schemes import make_review_scheme
 from podless.codec.serializer import ParsedJSON
-from podless.kinds import reviews
+from podless.kinds import webhookreviews
 
 V1 = "admission.k8s.io/v1"
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 
 def read(raw: bytes, version: str = "v1") -> object:
-    return reviews.decode_review(raw, REVIEWS, f"admission.k8s.io/{version}", make_review_scheme("admission.k8s.io"))
+    return webhookreviews.decode_review(
+        raw, REVIEWS, f"admission.k8s.io/{version}", make_review_scheme("admission.k8s.io")
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_a_long_answer_in_yaml_was_read_as_json_before() -> None:
 
 
 def test_yaml_is_read_up_to_a_length() -> None:
-    with pytest.raises(reviews.Undecodable, match="is read up to 3145728 bytes"):
+    with pytest.raises(webhookreviews.Undecodable, match="is read up to 3145728 bytes"):
         read(b"#" * (3 << 20) + b"\n")
 
 
@@ -63,7 +65,7 @@ def unconverted(given: str, wanted: str = "v1.AdmissionReview") -> str:
     ],
 )
 def test_objects_that_are_no_such_review(api_version: str, kind: str, said: str) -> None:
-    with pytest.raises(reviews.Undecodable) as refused:
+    with pytest.raises(webhookreviews.Undecodable) as refused:
         read(json.dumps({"apiVersion": api_version, "kind": kind}).encode())
     assert str(refused.value).startswith(said)
 
@@ -77,17 +79,17 @@ def test_objects_that_are_no_such_review(api_version: str, kind: str, said: str)
     ],
 )
 def test_what_is_no_object(raw: bytes, said: str) -> None:
-    with pytest.raises(reviews.Undecodable) as refused:
+    with pytest.raises(webhookreviews.Undecodable) as refused:
         read(raw)
     assert str(refused.value) == f"couldn't get version/kind; json parse error: {said}"
 
 
 def test_types_are_named_in_the_version_asked_for() -> None:
-    with pytest.raises(reviews.Undecodable, match=r"of type v1beta1\.AdmissionResponse$"):
+    with pytest.raises(webhookreviews.Undecodable, match=r"of type v1beta1\.AdmissionResponse$"):
         read(b'{"response":"x"}', "v1beta1")
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_review_or_are_refused(raw: bytes) -> None:
-    with contextlib.suppress(reviews.Undecodable):
+    with contextlib.suppress(webhookreviews.Undecodable):
         assert isinstance(read(raw), dict)
