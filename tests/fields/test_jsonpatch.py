@@ -301,7 +301,7 @@ def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str,
 )
 def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> None:
     assert (
-        serializer.encode_json(jsonpatch.apply_json_patch({"a": 1}, operations.encode(), quoted=True)).decode()
+        serializer.encode_json(jsonpatch.apply_json_patch({"a": 1}, operations.encode(), for_error=True)).decode()
         == wanted
     )
 

@@ -24,8 +24,8 @@ def test_versions_come_in_the_order_of_the_documents_and_odd_names_last() -> Non
     ]
     for seed in range(5):
         mixed = random.Random(seed).sample(ordered, len(ordered))
-        assert sorted(mixed, key=gvk.version_priority) == ordered
+        assert sorted(mixed, key=gvk.rank_version) == ordered
 
 
 def test_leading_zeros_are_no_other_number() -> None:
-    assert gvk.version_priority("v01")[:4] == gvk.version_priority("v1")[:4]
+    assert gvk.rank_version("v01")[:4] == gvk.rank_version("v1")[:4]

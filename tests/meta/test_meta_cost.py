@@ -126,7 +126,7 @@ def test_long_names_are_looked_at_once(text: str) -> None:
 
 def test_numbers_of_any_length() -> None:
     digits = "1" * 5000
-    assert gvk.version_priority(f"v{digits}")[0] == gvk.version_priority(f"v1beta{digits}")[0] == 1
+    assert gvk.rank_version(f"v{digits}")[0] == gvk.rank_version(f"v1beta{digits}")[0] == 1
     with pytest.raises(quantity.QuantityError):
         quantity.canonicalize_quantity(digits)
     with pytest.raises(quantity.QuantityError):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from podless.models import CheckedSchema, crd
-from podless.models.render import STYLES, module_path, write_modules
+from podless.models.render import STYLES, make_module_path, write_modules
 from podless.runtime.jsonobject import Object
 from tests.models.corpus import EVERY, definitions, make_object
 
@@ -58,7 +58,7 @@ def test_the_order_of_definitions_changes_nothing(style: str) -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_modules_are_formatted_and_sorted(style: str, tmp_path: Path) -> None:
     for (group, version), text in write_modules(sampled(60), style).items():
-        file = tmp_path / "made" / module_path(group, version)
+        file = tmp_path / "made" / make_module_path(group, version)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     for command in (["format", "--check"], ["check", "--select", "E9,F,I"]):
@@ -72,7 +72,7 @@ def test_modules_are_formatted_and_sorted(style: str, tmp_path: Path) -> None:
 def put_chosen(folder: Path) -> None:
     for style in STYLES:
         for (group, version), text in write_modules(chosen(), style).items():
-            file = folder / f"as_{style}" / module_path(group, version)
+            file = folder / f"as_{style}" / make_module_path(group, version)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
             for place in (file.parent, file.parent.parent):

@@ -17,7 +17,7 @@ from podless.runtime.meter import charge, each
 _SCALARS = frozenset((bool, float, int, str))
 
 
-def map_keys(schema: Schema) -> Sequence[str]:
+def list_map_keys(schema: Schema) -> Sequence[str]:
     """Return the map keys of a schema's list; empty for other lists."""
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
@@ -59,7 +59,7 @@ class ValuePair:
         if not isinstance(items, dict) or not isinstance(self.new, list) or index >= len(self.new):
             return None
         if self._old_items is None:
-            self._old_items = ItemsByKey(map_keys(self.schema), self.old)
+            self._old_items = ItemsByKey(list_map_keys(self.schema), self.old)
         old_item = self._old_items.get(self.new[index])
         return None if old_item is None else ValuePair(self.new[index], old_item, items)
 
@@ -73,7 +73,7 @@ class ValuePair:
         new, old = self.new, self.old
         if isinstance(new, dict) and isinstance(old, dict):
             return len(new) == len(old) and all(_is_unchanged(self.pair_field(name)) for name in each(new))
-        if isinstance(new, list) and isinstance(old, list) and map_keys(self.schema):
+        if isinstance(new, list) and isinstance(old, list) and list_map_keys(self.schema):
             return len(new) == len(old) and all(_is_unchanged(self.pair_item(index)) for index in range(len(new)))
         return equal_json(new, old)
 

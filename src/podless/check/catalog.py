@@ -71,7 +71,7 @@ class Catalog:
     def list_versions(self, group: str, kind: str) -> list[str]:
         """Return the versions of a kind, sorted by Kubernetes' version priority."""
         versions = [version for known_group, version, name in self._kinds if (known_group, name) == (group, kind)]
-        return sorted(versions, key=gvk.version_priority)
+        return sorted(versions, key=gvk.rank_version)
 
 
 def make_kind(definition: Object) -> Kind:

@@ -18,11 +18,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _generate_modules(args: argparse.Namespace) -> None:
-    from podless.models.render import module_path, write_modules
+    from podless.models.render import make_module_path, write_modules
 
     modules = write_modules(read_definitions(args), args.style)
     if args.output is not None:
-        write_files(args.output, {module_path(*key): text for key, text in modules.items()}, ("__init__.py",))
+        write_files(args.output, {make_module_path(*key): text for key, text in modules.items()}, ("__init__.py",))
     elif len(modules) > 1:
         raise CannotCheck(f"these definitions make {len(modules)} modules: use --output FOLDER")
     else:

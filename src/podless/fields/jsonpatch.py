@@ -32,18 +32,18 @@ _OP_TYPE = f"handlers.{_OP}"
 _NOTHING = object()
 
 
-def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, quoted: bool = False) -> Any:
+def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, for_error: bool = False) -> Any:
     """Return the document after the operations of a patch. Unchanged parts are shared with the given document.
 
-    checked: the fields of operations must have the right types (not required with fieldValidation=Ignore). quoted:
-    values keep their written form, for a text about the document. Raises BadRequest for an invalid patch, TooLarge for
-    too many operations and Unprocessable for an operation that fails.
+    checked: the fields of operations must have the right types (not required with fieldValidation=Ignore). for_error:
+    as in `SentPatch`. Raises BadRequest for an invalid patch, TooLarge for too many operations and Unprocessable for an
+    operation that fails.
     """
     operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
-    patch = _Patch(document, quoted=quoted)
-    if quoted:
+    patch = _Patch(document, for_error=for_error)
+    if for_error:
         operations = patchtext.read_written_values(raw, operations)
     for operation in each(_restore_test_values(operations, raw)):
         word = operation.get("op")
@@ -51,10 +51,10 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, quoted:
         if step is None:
             raise OperationRejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
         step(patch, operation)
-    if patch.grown and not quoted and serializer.is_too_deep(patch.root):
+    if patch.grown and not for_error and serializer.is_too_deep(patch.root):
         raise OperationRejected("exceeded max depth")
     patch.sort_keys()
-    return patch.show_document() if quoted else patch.root
+    return patch.show_document() if for_error else patch.root
 
 
 def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
@@ -182,9 +182,9 @@ def _read_word(operation: dict[str, Any], key: str) -> str:
 class _Patch:
     """The document while it changes: a container is copied before the first write to it."""
 
-    def __init__(self, root: Any, *, quoted: bool) -> None:
+    def __init__(self, root: Any, *, for_error: bool) -> None:
         self.root = root
-        self.quoted = quoted
+        self.for_error = for_error
         self.copies: dict[int, Any] = {}
         self.copied = 0
         self.grown = False  # whether an operation can have made the document deeper
@@ -201,7 +201,7 @@ class _Patch:
         each(steps)
         if not steps:
             raise _make_missing(operation, message)
-        write = write or self.quoted  # Go shows every object that a pointer leads through with sorted keys
+        write = write or self.for_error  # Go shows every object that a pointer leads through with sorted keys
         *parents, last = (step.replace("~1", "/").replace("~0", "~") for step in steps)
         self.root = _read_text(self.root)
         if write:
@@ -285,10 +285,10 @@ class _Patch:
         except _MissingPlace as fault:
             raise OperationRejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
-        if not self.quoted and serializer.is_too_deep(value):
+        if not self.for_error and serializer.is_too_deep(value):
             raise OperationRejected("exceeded max depth")
         holder, key = self.find_holder(operation, message=_DESTINATION)
-        if self.quoted:
+        if self.for_error:
             self.sort_keys()
         raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
@@ -297,7 +297,7 @@ class _Patch:
             reason = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
             raise OperationRejected(f"{reason}, exceeding the limit {MAX_COPIED}")
         message = "error while adding value during copy"
-        if self.quoted:
+        if self.for_error:
             _insert_value(holder, key, WrittenValue(raw), message)
         else:
             copied_value = serializer.decode_json(raw) if isinstance(value, dict | list) else value

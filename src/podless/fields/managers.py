@@ -115,9 +115,9 @@ def _check_entry(entry: Any, index: int) -> None:
         raise ValueError("operation must be `Apply` or `Update`")
     if not entry.get("apiVersion"):
         raise ValueError("apiVersion must not be empty")
-    sort = entry.get("fieldsType") or ""
-    if sort != "FieldsV1":
-        problem = f"invalid fieldsType {gotext.quote(sort)}" if sort else "missing fieldsType"
+    fields_type = entry.get("fieldsType") or ""
+    if fields_type != "FieldsV1":
+        problem = f"invalid fieldsType {gotext.quote(fields_type)}" if fields_type else "missing fieldsType"
         raise ValueError(f"{problem} in managed fields entry {index}")
 
 
@@ -164,7 +164,7 @@ def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
         metadata.pop("managedFields", None)
 
 
-def _current_owners(target: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
+def _choose_owners(target: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
     """Return the owners before an update: those that the client sends if they are valid, else the stored ones."""
     if old is None and value is None:
         return {}, {}
@@ -208,7 +208,7 @@ def update_managed_fields(
             changed = merge.find_own_changes(target, compared, owned)
             if changed is not None:
                 return [{**stored_entries[0], "time": now}] if changed else stored_entries
-        owners, times = _current_owners(target, old, sent_entries)
+        owners, times = _choose_owners(target, old, sent_entries)
         if not owners and old is not None:
             return []  # as in a real server, an object without managers gets none before its first apply
         owners = _update_owners(target, before, new, owners, times, owner, now, settled=settled, compared=compared)

@@ -1,7 +1,7 @@
-"""Lays an applied configuration over a live object: one walk merges the two, and compares them.
+"""The fast path of an apply: one walk in place of check.py, combine.py, collect.py and compare.py one after another.
 
-The walk goes through the parts that both have in the same form. All else is left to the walks of check.py, combine.py,
-collect.py and compare.py, so each part gives what these would give.
+It merges the applied configuration into the live object and compares them, through the parts that both have in the same
+form. It leaves all other parts to those four, and gives what they would give: it exists for speed alone.
 """
 
 from __future__ import annotations

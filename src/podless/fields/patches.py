@@ -93,16 +93,20 @@ class Patch(NamedTuple):
 
 
 class SentPatch(NamedTuple):
-    """A patch as the client sent it."""
+    """A patch as the client sent it.
+
+    for_error: the patched document is invalid, and an error shows it. Go shows the bytes of values as they were
+    written, so the patch is applied a second time with values as text (patchtext.py).
+    """
 
     body: bytes
     checked: bool  # repeated and unknown fields are reported
-    quoted: bool  # the result is only quoted in an error
+    for_error: bool
     custom: bool  # the patch is for a custom kind
     repeated: list[str]  # receives repeated fields
     floats: Floats  # receives whole numbers that are written as floats
-    merged: Callable[[], strategic.Table]
-    raws: Callable[[], Sequence[str]]
+    get_merge_table: Callable[[], strategic.Table]  # of the kind, for strategic merge patches
+    list_raw_fields: Callable[[], Sequence[str]]  # fields of the kind that hold any JSON (RawExtension)
 
 
 class PatchType(NamedTuple):
@@ -122,7 +126,7 @@ def _read_json_patch(patch: SentPatch) -> Patch:
     patch.floats.extend(jsonpatch.find_floats(body))
     if checked:
         patch.repeated.extend(jsonpatch.find_unknown_fields(body))
-    return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, quoted=patch.quoted))
+    return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, for_error=patch.for_error))
 
 
 def _decode_patch(patch: SentPatch) -> Any:
@@ -136,11 +140,11 @@ def _read_merge_patch(patch: SentPatch) -> Patch:
     except serializer.JSONError as error:
         raise BadRequest(f"error decoding patch: {error}" if patch.checked else BROKEN) from None
     changes = check_merge_patch(document, checked=patch.checked)
-    if patch.quoted:
+    if patch.for_error:
         return Patch(partial(_write_merged, patch))
     if isinstance(changes, list):  # it replaces the object, and decoding then rejects it
         return Patch(lambda old: changes)
-    raws = [name for name in patch.raws() if changes and name in changes]
+    raws = [name for name in patch.list_raw_fields() if changes and name in changes]
 
     def merge_patch(old: Object) -> Object:
         merged: Object = gotypes.rewrite_fields(apply_merge_patch(old, changes), raws)
@@ -165,7 +169,7 @@ def _read_strategic(patch: SentPatch) -> Patch:
     except serializer.JSONError as error:
         raise BadRequest(str(error)) from None
     is_unused = True
-    merged, raws = patch.merged(), patch.raws()
+    merge_table, raws = patch.get_merge_table(), patch.list_raw_fields()
 
     def check_patch(document: Object) -> Object:
         if patch.floats and not raws:  # decoding the merged document would make integers of them
@@ -180,7 +184,7 @@ def _read_strategic(patch: SentPatch) -> Patch:
             document.clear()
             document.update(check_patch(serializer.decode_json(patch.body)))
         is_unused = False
-        result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
+        result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merge_table), raws)
         return result
 
     return Patch(merge_patch, document)

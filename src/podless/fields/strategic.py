@@ -68,14 +68,14 @@ def check_strategic_patch(patch: Any) -> dict[str, Any]:
     return patch or {}
 
 
-def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
+def apply_strategic_patch(document: dict[str, Any], patch: Any, table: Table) -> dict[str, Any]:
     """Return the document with the patch merged into it, by the merge keys of lists. The document is not changed.
 
     The patch is consumed: directives are removed, and nulls in parts without a counterpart.
 
     Raises BadRequest, Unprocessable and Internal (where a real server answers 500).
     """
-    return _merge_objects(document, check_strategic_patch(patch), "", merged)
+    return _merge_objects(document, check_strategic_patch(patch), "", table)
 
 
 def _find_key(table: Table, path: str) -> str | None:

@@ -164,7 +164,7 @@ class _Plans(dict[Any, Any]):
         self._unowned = unowned
 
     def __missing__(self, key: Any) -> Any:
-        declared, names = self._children.declared, self._names_of(key)
+        declared, names = self._children.declared, self._get_names(key)
         if not declared or len(names) > _MAX_PLANNED:
             return None
         plans = own_table(self)
@@ -173,7 +173,7 @@ class _Plans(dict[Any, Any]):
             plan = plans[key] = self._make_plan(key)
         return plan
 
-    def _names_of(self, key: Any) -> Any:
+    def _get_names(self, key: Any) -> Any:
         return key
 
     def _make_plan(self, names: tuple[str, ...]) -> Any:
@@ -196,7 +196,7 @@ class _TypedPlans(_Plans):
 
     __slots__ = ()
 
-    def _names_of(self, key: Any) -> Any:
+    def _get_names(self, key: Any) -> Any:
         return key[0]
 
     def _make_plan(self, key: Any) -> MapPlan | None:

@@ -143,10 +143,10 @@ class HistoryAnswers:
         try:
             revision = gotext.parse_uint(options.read_text(call, "resourceVersion"))
         except ValueError as error:
-            text = options.revision_error(options.read_text(call, "resourceVersion"), error)
+            text = options.make_revision_error(options.read_text(call, "resourceVersion"), error)
             raise BadRequest(f"invalid resource version: {text}") from None
         if revision > self._api.cache.revision:
-            raise options.too_large(revision, self._api.cache.revision)
+            raise options.make_too_large_error(revision, self._api.cache.revision)
         try:
             records = await self._api.store.read_range_at(call.key, revision)
         except HistoryCompacted as error:

@@ -236,8 +236,8 @@ class Kind:
         """Return the warning for users of a deprecated version, "" for other versions."""
         if not version.deprecated or version.deprecation_warning:
             return version.deprecation_warning if version.deprecated else ""
-        base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.version_priority(version.name)
-        newer = [later for later in self.versions if not later.deprecated and gvk.version_priority(later.name) < before]
+        base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.rank_version(version.name)
+        newer = [later for later in self.versions if not later.deprecated and gvk.rank_version(later.name) < before]
         return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
 
     @made_once
@@ -263,4 +263,4 @@ def serve_versions(kind: Kind, names: Container[str]) -> Kind:
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:
     """Sort versions in discovery order."""
-    return tuple(sorted(versions, key=lambda version: gvk.version_priority(version.name)))
+    return tuple(sorted(versions, key=lambda version: gvk.rank_version(version.name)))

@@ -29,7 +29,7 @@ def parse_api_version(text: str) -> GroupVersion | None:
     return GroupVersion(group, version)
 
 
-def version_priority(version: str) -> tuple[int, int, int, int, str]:
+def rank_version(version: str) -> tuple[int, int, int, int, str]:
     """Return a sort key for the order in which Kubernetes prefers versions, the most preferred first.
 
     v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically. Source: the version priority

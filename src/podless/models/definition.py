@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podless.models.marks import KIND, MARKS, RULES, Keywords, Named
-from podless.models.objects import EXTRA, json_name, write_object
+from podless.models.objects import EXTRA, get_json_name, write_object
 from podless.runtime.jsonobject import Object
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -193,7 +193,7 @@ def _read_dataclass_member(member: dataclasses.Field[Any], hint: Any, doc: str) 
         default = member.default_factory()
     required = default is _NOTHING
     marks = (Keywords(member.metadata["schema"]),) if "schema" in member.metadata else ()
-    return _Member(json_name(member), hint, required, _encode_default(default), marks, doc)
+    return _Member(get_json_name(member), hint, required, _encode_default(default), marks, doc)
 
 
 def _read_pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:

@@ -20,7 +20,7 @@ EXTRA = "extra_"  # the attribute of a generated dataclass with the fields that 
 _INTEGERS = 2**63  # larger than any int64
 
 
-def json_name(field: dataclasses.Field[Any]) -> str:
+def get_json_name(field: dataclasses.Field[Any]) -> str:
     """Return the name that a field of a dataclass has in JSON."""
     return str(field.metadata.get("json") or field.name)
 
@@ -85,7 +85,7 @@ def _read_dataclass(target: type, value: Any) -> Any:
         raise TypeError(f"{target.__name__}: an object is expected, not {type(value).__name__}")
     hints, arguments, unread = _get_type_hints(target), {}, dict(value)
     for field in dataclasses.fields(target):
-        if not field.init or field.name == EXTRA or (name := json_name(field)) not in unread:
+        if not field.init or field.name == EXTRA or (name := get_json_name(field)) not in unread:
             continue
         if unread[name] is not None or is_required(field):  # a null of an optional field goes into EXTRA
             arguments[field.name] = _read_value(hints[field.name], unread.pop(name))
@@ -112,7 +112,7 @@ def write_object(value: Any) -> Any:
             if field.name == EXTRA:
                 result = {**item, **result} if item else result
             elif item is not None or is_required(field):
-                result[json_name(field)] = write_object(item)
+                result[get_json_name(field)] = write_object(item)
         return result
     if isinstance(value, dict):
         return {str(name): write_object(item) for name, item in value.items()}

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, python_name, write_literal
+from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, name_argument, write_literal
 from podless.runtime.jsonobject import Object
 
 STYLES = ("pydantic", "dataclass", "typeddict")
@@ -122,7 +122,7 @@ def _write_import(module: str, names: Sequence[str]) -> list[str]:
 
 
 def _write_keywords(extra: Object, indent: int) -> list[str]:
-    return [f"{python_name(key)}={_write_value(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
+    return [f"{name_argument(key)}={_write_value(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
 
 
 def _write_call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
@@ -401,6 +401,6 @@ def _drop_descriptions(node: Any, *, names: bool = False) -> Any:
 _WRITERS: dict[str, type[_ModuleWriter]] = {"pydantic": _Pydantic, "dataclass": _Dataclass, "typeddict": _TypedDict}
 
 
-def module_path(group: str, version: str) -> str:
+def make_module_path(group: str, version: str) -> str:
     """Return the path of a module in a folder: GROUP/VERSION.py, with the group as a valid package name."""
     return f"{re.sub(r'[^0-9a-z]', '_', group.lower())}/{version}.py"

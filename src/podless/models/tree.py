@@ -310,10 +310,12 @@ def make_attribute_name(json: str, used_names: set[str], within: str) -> str:
 
 def call_schema(extra: Object) -> str:
     """Return a call of `schema` with these keywords, as Python on one line."""
-    return f"schema({', '.join(f'{python_name(key)}={write_literal(value)}' for key, value in sorted(extra.items()))})"
+    return (
+        f"schema({', '.join(f'{name_argument(key)}={write_literal(value)}' for key, value in sorted(extra.items()))})"
+    )
 
 
-def python_name(key: str) -> str:
+def name_argument(key: str) -> str:
     """Return the argument name of `schema` for a keyword of OpenAPI."""
     name = key.replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name

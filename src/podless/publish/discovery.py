@@ -75,7 +75,7 @@ def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[s
     if len(versions) < 2:
         return versions
     return sorted(
-        versions, key=lambda version: (-_find_priorities(registry, name, version)[1], gvk.version_priority(version))
+        versions, key=lambda version: (-_find_priorities(registry, name, version)[1], gvk.rank_version(version))
     )
 
 

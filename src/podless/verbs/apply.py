@@ -188,7 +188,7 @@ def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
         return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, merged), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
         reason = f"unable to convert unstructured object to {managers.describe_type(write.body)}: {error}"
-        raise _unconverted_error(write, reason) from None
+        raise _make_unconverted_error(write, reason) from None
 
 
 def _fill_defaults(write: ApplyWrite) -> None:
@@ -211,11 +211,11 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
     try:
         merged["metadata"] = _decode_metadata(metadata)
     except structs.DecodeError as error:
-        raise _unconverted_error(write, str(error)) from None
+        raise _make_unconverted_error(write, str(error)) from None
     return merged
 
 
-def _unconverted_error(write: ApplyWrite, reason: str) -> Internal:
+def _make_unconverted_error(write: ApplyWrite, reason: str) -> Internal:
     description = managers.describe_object(write.body)
     return Internal(f"failed to convert new object ({description}) to proper version: {reason}")
 

@@ -20,12 +20,12 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
         try:
             revision = gotext.parse_uint(requested)
         except ValueError as error:
-            text = options.revision_error(requested, error)
+            text = options.make_revision_error(requested, error)
             if not call.kind.strategy.reads.cached:
                 raise BadRequest(f"invalid resource version: {text}") from None
             raise Internal(text) from None
         if revision > api.cache.revision:
-            raise options.too_large(revision, api.cache.revision)
+            raise options.make_too_large_error(revision, api.cache.revision)
     entry = collection.get(call.key)
     if entry is None:
         raise call.not_found()

@@ -18,7 +18,7 @@ from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
-from podless.verbs.options import ListOptions, revision_error, too_large
+from podless.verbs.options import ListOptions, make_revision_error, make_too_large_error
 
 Match = Callable[[Entry], bool]
 
@@ -106,7 +106,7 @@ def matches_objects(call: Call, collection: WatchCache, options: ListOptions) ->
     present = collection.loaded and not (options.revision or options.token) and call.kind.webhook is None
     if not present or not options.fields.empty or len(options.labels.requirements) > 1:
         return True
-    pinned = options.labels.required_label
+    pinned = options.labels.find_required_label
     return pinned is None or not collection.is_indexed(pinned[0])
 
 
@@ -159,14 +159,14 @@ async def list_objects(
     if not call.kind.strategy.reads.revisioned:
         return Many([entry for entry in await list_components(api.store) if match is None or match(entry)], 0)
     if limit and revision < api.store.compacted_revision:
-        return await _page_past(api, call, collection, revision, start, limit, match)
+        return await _list_past_page(api, call, collection, revision, start, limit, match)
     if match is None:
         oldest = collection.oldest if collection.is_loaded_at(revision) else 0
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
         next_token = _make_continue(call, entries, revision) if remaining else ""
         return Many(entries, revision, next_token, remaining or None, oldest)
     # a conversion webhook may change labels
-    pinned = options.labels.required_label if call.kind.webhook is None else None
+    pinned = options.labels.find_required_label if call.kind.webhook is None else None
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
     if pinned is not None and collection.is_loaded_at(revision):
@@ -191,7 +191,7 @@ async def list_objects(
     return Many(entries, revision, _make_continue(call, entries, revision) if behind else "")
 
 
-async def _page_past(
+async def _list_past_page(
     api: API, call: Call, collection: WatchCache, revision: int, start: str, limit: int, match: Match | None
 ) -> Many:
     """Return a page of a state that only the history log has, read in parts. Raises Expired."""
@@ -237,14 +237,14 @@ def find_wanted_revision(options: ListOptions, token: ContinueToken | None, curr
     try:
         requested = token.revision if token is not None else gotext.parse_uint(options.revision or "0")
     except ValueError as error:
-        text = revision_error(options.revision, error)
+        text = make_revision_error(options.revision, error)
         if paged or options.limit or options.match == "Exact" or has("BadRevisions"):
             raise BadRequest(f"invalid resource version: {text}") from None
         raise Internal(text) from None
     if requested > current:
         if options.match == "Exact" and not has("FutureRevisions"):
             raise Internal("etcdserver: mvcc: required revision is a future revision")
-        raise too_large(requested, current)
+        raise make_too_large_error(requested, current)
     return max(requested, 0)
 
 

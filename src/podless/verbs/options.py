@@ -125,7 +125,7 @@ def parse_int(value: str) -> int:
         raise BadRequest(str(error)) from None
 
 
-def revision_error(value: str, error: ValueError) -> str:
+def make_revision_error(value: str, error: ValueError) -> str:
     """Return the error text for an invalid resourceVersion."""
     return f"resourceVersion: Invalid value: {gotext.quote(value)}: {error}"
 
@@ -303,23 +303,23 @@ def _read_delete_body(call: Call) -> dict[str, Any]:
         raw = decode_options(call, DELETE_OPTIONS)
         read_type_meta(raw)
     except ValueError as error:
-        raise _undecoded_error(str(error)) from None
+        raise _make_undecoded_error(str(error)) from None
     raw = raw or {}
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = version or f"{_GROUP}/v1"
         if kind not in _ANY_VERSION and kind not in _OTHER_KINDS.get(version, ()):
-            raise _undecoded_error(explain_unregistered(kind, version, RECORDED_FACTS.schemes["options"]))
-        raise _undecoded_error(explain_inconvertible(f"v1.{kind}", "v1.DeleteOptions"))
+            raise _make_undecoded_error(explain_unregistered(kind, version, RECORDED_FACTS.schemes["options"]))
+        raise _make_undecoded_error(explain_inconvertible(f"v1.{kind}", "v1.DeleteOptions"))
     try:
         struct = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
-        raise _undecoded_error(_describe_number(call.body, error)) from None
+        raise _make_undecoded_error(_describe_number(call.body, error)) from None
     return struct
 
 
-def _undecoded_error(text: str) -> APIError:
+def _make_undecoded_error(text: str) -> APIError:
     return BadRequest(text) if has("BadDeleteOptions") else Internal(text)
 
 
@@ -362,7 +362,7 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
         raise unreadable_error(error) from None
 
 
-def too_large(revision: int, current: int) -> APIError:
+def make_too_large_error(revision: int, current: int) -> APIError:
     """Return the error for a resourceVersion that this server has not reached."""
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     details = {"causes": causes, "retryAfterSeconds": 1}

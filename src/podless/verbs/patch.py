@@ -22,7 +22,7 @@ from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.ready import merged_lists
+from podless.verbs.ready import get_merge_table
 from podless.verbs.runner import PARSE, Write
 from podless.verbs.update import change_stages, load_object, rewrite_object
 
@@ -110,16 +110,18 @@ def apply_patch(write: PatchWrite) -> None:
 PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE,))
 
 
-def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, quoted: bool = False) -> Patch:
-    """Return the patch, ready to apply. repeated: gets repeated fields. quoted: for an error. Raises BadRequest."""
+def prepare_patch(
+    call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, for_error: bool = False
+) -> Patch:
+    """Return the patch, ready to apply. repeated, for_error: as in `SentPatch`. Raises BadRequest."""
     request = SentPatch(
         call.body,
         chosen.validation != "Ignore",
-        quoted,
+        for_error,
         call.kind.custom,
         repeated,
         call.floats,
-        partial(merged_lists, call.kind, call.version),
+        partial(get_merge_table, call.kind, call.version),
         partial(call.kind.list_raw_fields, call.version),
     )
     return patches.READERS[media](request)
@@ -128,7 +130,7 @@ def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[s
 def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """Apply the patch again, to show the patched document in an error as it was before decoding."""
     floats = len(call.floats)
-    patch = prepare_patch(call, media, chosen, [], quoted=True)
+    patch = prepare_patch(call, media, chosen, [], for_error=True)
     del call.floats[floats:]
     return patch.apply(old)
 
@@ -162,7 +164,9 @@ def read_patched(
     except (ValueError, schema.Malformed) as error:
         result = patch_again() if patch_again else patched
         is_number = isinstance(error, structs.NumberError) and patch.strategic is None
-        raise unfit_error(call, patch, result, (is_number and _find_number_text(call, result)) or str(error)) from None
+        raise make_unfit_error(
+            call, patch, result, (is_number and _find_number_text(call, result)) or str(error)
+        ) from None
     if repeated or unknown:
         findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
         check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
@@ -246,12 +250,14 @@ def check_fields(
 ) -> None:
     """Reject, report or ignore unknown and repeated fields. patched: returns the document to show. Raises Invalid."""
     if findings and chosen.validation == "Strict":
-        raise unfit_error(call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}")
+        raise make_unfit_error(
+            call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}"
+        )
     if chosen.validation != "Ignore":
         call.warnings += findings
 
 
-def unfit_error(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
+def make_unfit_error(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
     """Return the error for a patch whose result is no object. It shows the document, or the decoded strategic patch."""
     text = _encode_patched(call, patched) if patch.strategic is None else gotext.format_plain(patch.strategic)
     return Invalid("", "", "", [invalid("patch", text, reason)])

@@ -79,10 +79,10 @@ def _complete_kind(kind: Kind) -> Callable[[], None]:
 def _merge_tables(kind: Kind) -> None:
     for version in kind.versions:
         if kind.struct_of(version) is not None:
-            merged_lists(kind, version)
+            get_merge_table(kind, version)
 
 
-def merged_lists(kind: Kind, version: Version) -> strategic.Table:
+def get_merge_table(kind: Kind, version: Version) -> strategic.Table:
     """Return the lists of a built-in kind that a strategic merge patch merges."""
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"

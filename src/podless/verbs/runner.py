@@ -151,7 +151,7 @@ class Stages(Generic[W]):
             group: list[Any] = list(members)
             groups += group if waits else [_StageGroup(group)]
         self._groups = tuple(groups)
-        self._indexes: dict[_Step[W], int] = {_condition(stage): index for index, stage in enumerate(groups)}
+        self._indexes: dict[_Step[W], int] = {_get_condition(stage): index for index, stage in enumerate(groups)}
         self._quick = _list_steps(
             [stage for stage in groups if isinstance(stage, _StageGroup) or not stage.rare], quick=True
         )
@@ -201,13 +201,13 @@ def _list_steps(groups: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bo
     steps: list[_Step[W]] = []
     for group in groups:
         if isinstance(group, AwaitedStage) or not quick:
-            steps.append(_condition(group))
+            steps.append(_get_condition(group))
         if isinstance(group, _StageGroup):
             steps += group.works
     return tuple(steps)
 
 
-def _condition(group: _StageGroup[W] | AwaitedStage[W]) -> _Step[W]:
+def _get_condition(group: _StageGroup[W] | AwaitedStage[W]) -> _Step[W]:
     """Return the step that tells whether a group must be awaited."""
     return group.is_needed if isinstance(group, AwaitedStage) else group.must_be_awaited
 

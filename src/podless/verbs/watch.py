@@ -16,7 +16,7 @@ from podless.meta.errors import APIError, Expired, Internal
 from podless.store import HistoryCompacted
 from podless.verbs.call import API, Call
 from podless.verbs.list import Match, make_selector, needs_decoding
-from podless.verbs.options import ListOptions, revision_error
+from podless.verbs.options import ListOptions, make_revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -86,7 +86,7 @@ class Watch:
         self._turn = api.pace.lock_of(call.user.name)
         self._kind = call.kind  # the kind at the start of the watch
         self._scope = call.scope
-        self._view: Any = self._view_key()
+        self._view: Any = self._make_view_key()
         self._generation = -1  # the registry's generation at the last lookup of the kind
         self._unheard: Callable[[], None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
@@ -150,7 +150,7 @@ class Watch:
         try:
             return gotext.parse_uint(revision) if revision else 0
         except ValueError as error:
-            raise Internal(revision_error(revision, error)) from None
+            raise Internal(make_revision_error(revision, error)) from None
 
     def start(self, receive: Receive, ended: Callable[[], None], failed: Callable[[APIError], None]) -> None:
         """Deliver every batch of events to `receive` from now on.
@@ -231,12 +231,12 @@ class Watch:
         if route is not None:
             call.kind, call.version = route
             self._scope = call.scope
-            self._view = self._view_key()
+            self._view = self._make_view_key()
         if call.version.name != call.kind.storage_version or not call.kind.reads_as_stored:
             self.decodes = True
 
     def _is_behind(self) -> bool:
-        return sum(map(len, self._waiting)) > _MAX_WAITING or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
+        return sum(map(len, self._waiting)) > _MAX_WAITING or sum(map(_sum_sizes, self._waiting)) > _WAITING_BYTES
 
     async def _deliver_waiting(self) -> None:
         try:
@@ -276,7 +276,7 @@ class Watch:
 
     def _try_unsliced(self, events: Sequence[CacheEvent]) -> bool:
         """Deliver events whose objects must be decoded. Returns False if that takes longer than a slice."""
-        small = _total_size(events) <= _SLICED_EVENTS
+        small = _sum_sizes(events) <= _SLICED_EVENTS
         return small and self._api.off_loop.slices.try_work(self._deliver_events, events) is not None
 
     def _deliver_events(self, events: Sequence[CacheEvent]) -> bool:
@@ -290,7 +290,7 @@ class Watch:
         self._delivered = events[-1].revision
         return True
 
-    def _view_key(self) -> Any:
+    def _make_view_key(self) -> Any:
         """Return the key of the watch's view. Equal selectors are mostly one object, so ids are compared."""
         if self._match is None:
             return self._scope
@@ -327,7 +327,7 @@ class Watch:
         return seen
 
 
-def _total_size(events: Sequence[CacheEvent]) -> int:
+def _sum_sizes(events: Sequence[CacheEvent]) -> int:
     if isinstance(events, Batch):
         return events.size
     return sum(len(after.body) for event in events if (after := event.after or event.before) is not None)

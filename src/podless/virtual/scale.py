@@ -38,7 +38,7 @@ from podless.verbs.apply import ApplyWrite
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import check_fields, find_media_type, prepare_patch, unfit_error
+from podless.verbs.patch import check_fields, find_media_type, make_unfit_error, prepare_patch
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
 from podless.verbs.update import change_stages, rewrite_object
 
@@ -363,7 +363,7 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
         try:
             patched = _decode_scale(document, findings)
         except ValueError as error:
-            raise unfit_error(scale_call, prepared, document, str(error)) from None
+            raise make_unfit_error(scale_call, prepared, document, str(error)) from None
         check_fields(scale_call, prepared, chosen, lambda: document, findings)
         return _ignore_managed_fields(patched)
 

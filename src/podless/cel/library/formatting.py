@@ -230,7 +230,7 @@ def _format_nested(value: Any) -> str:
     """Return a value inside a list or map, in CEL's syntax."""
     kind = value.__class__
     if kind is float:
-        return f'"{_fixed_plain(value)}"' if not math.isfinite(value) else _fixed_plain(value)
+        return f'"{_format_fixed_plain(value)}"' if not math.isfinite(value) else _format_fixed_plain(value)
     if kind is Timestamp:
         return f"timestamp({gotext.quote(gotimes.format_timestamp(value))})"
     if kind is Duration:
@@ -246,7 +246,7 @@ def _quote_nested(value: Any, text: str) -> str:
     return f"b{gotext.quote(text)}" if value.__class__ is bytes else text
 
 
-def _fixed_plain(value: float) -> str:
+def _format_fixed_plain(value: float) -> str:
     if math.isfinite(value):
         return f"{value:.6f}"
     return gotext.format_float(value)

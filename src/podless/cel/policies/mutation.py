@@ -98,7 +98,7 @@ def _patch_value(value: Any) -> Any:
     if value is None or value.__class__ in (bool, str):
         return value
     if isinstance(value, Message):
-        return _object_value(_apply_fields(value, ()))
+        return _convert_object(_apply_fields(value, ()))
     if isinstance(value, list):
         return [_patch_value(item) for item in charge_each(value)]
     if isinstance(value, dict):
@@ -151,12 +151,12 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def _object_value(value: Any) -> Any:
+def _convert_object(value: Any) -> Any:
     """Return a constructed object, with its numbers as doubles."""
     if isinstance(value, dict):
-        return {key: _object_value(item) for key, item in charge_each(value.items())}
+        return {key: _convert_object(item) for key, item in charge_each(value.items())}
     if isinstance(value, list):
-        return [_object_value(item) for item in charge_each(value)]
+        return [_convert_object(item) for item in charge_each(value)]
     if isinstance(value, GoValue):
         if isinstance(value.value, int):
             return _convert_double(float(value.value))

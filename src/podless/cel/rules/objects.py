@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel.convert import convert_container, convert_value
-from podless.cel.correlation import ItemsByKey, ValuePair, map_keys
+from podless.cel.correlation import ItemsByKey, ValuePair, list_map_keys
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import RULES, RuleError, ValidationRule, compile_rule
@@ -206,7 +206,7 @@ class _RuleEvaluation:
                 if (item := obj.get(name)) is not None:
                     self.evaluate_node(child_rules, item, before.get(name), (location, name, True))
         elif isinstance(obj, list) and rules.items is not None:
-            old_items = ItemsByKey(map_keys(rules.schema), old)
+            old_items = ItemsByKey(list_map_keys(rules.schema), old)
             charge(len(obj))
             for index, item in enumerate(obj):
                 if item is not None:
