@@ -17,9 +17,8 @@ from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
 from podless.verbs.storage import AttemptOutcome, NewState
 
-_HOLDERS = ("orphan", "foregroundDeletion")
 _ACCEPTED = 202  # Accepted: the object still exists, and the client asked for its dependents to go first
-_POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
+_POLICY_FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
 async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
@@ -72,16 +71,16 @@ async def remove_object(
             return AttemptOutcome.KEEP
         requested = _read_grace_period(chosen)
         period = kind.strategy.grace_period(obj, requested)
-        step, ends = _begin_grace(obj, period, requested) if period is not None else (AttemptOutcome.DELETE, False)
-        if step is AttemptOutcome.KEEP:
+        graceful_write, is_over = _begin_grace(obj, period, requested) if period is not None else (None, False)
+        if graceful_write is AttemptOutcome.KEEP:
             answer, is_kept = Single(entry), True
-            return step  # nothing changes, and admission is not asked
+            return graceful_write  # nothing changes, and admission is not asked
         if original is not None:
             seconds = requested if period is None or marked else period
-            asking = chosen
+            shown = chosen
             if seconds is not None and original is call:
-                asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
-            await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
+                shown = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
+            await admit.admit_delete(api, original, shown, view.load_object(kind, call.version, entry))
         marks_now = marks_in_stages and not marked
         if kind.strategy.deletion.marks_first if marks_now else kind.strategy.deletion.collected:
             policy = chosen.policy or (_find_default_policy(kind, metadata) if original is not None else "")
@@ -90,11 +89,11 @@ async def remove_object(
             _set_policy_finalizer(metadata, policy)
         if marks_now or kind.strategy.deletion.graceful:
             kind.strategy.prepare_delete(obj)
-        if period is not None:
+        if graceful_write is not None:  # a period of 0 is over at once: the marked object goes in a second write
             answer = Single(None, obj)
-            is_kept = not ends or kind.strategy.awaits_finalizers(obj)
+            is_kept = not is_over or kind.strategy.awaits_finalizers(obj)
             dropped = None if is_kept or chosen.dry_run else entry
-            return AttemptOutcome.KEEP if chosen.dry_run else step
+            return AttemptOutcome.KEEP if chosen.dry_run else graceful_write
         if not marks_now and not kind.strategy.awaits_finalizers(obj):
             is_shown = kind.shown_deleted or kind.strategy.deletion.marks_first
             answer = Single(None, obj) if is_shown else AnswerDocument(_make_status(kind, entry, metadata))
@@ -102,6 +101,7 @@ async def remove_object(
                 # a real server answers with the object of an update that it started and did not make
                 answer = Single(None, _make_blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
+        # finalizers hold the object, or the kind marks it first
         _mark_deleted(metadata, graceful=not marks_now)
         is_kept = True
         if chosen.dry_run:
@@ -181,17 +181,17 @@ def _check_preconditions(
 
 def _find_default_policy(kind: Kind, metadata: Object) -> str:
     """Return Orphan if the kind orphans by default and no finalizer of an earlier policy is set, else ""."""
-    finalizers = metadata.get("finalizers") or ()
-    return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in finalizers) else ""
+    has_policy = not set(metadata.get("finalizers") or ()).isdisjoint(_POLICY_FINALIZERS.values())
+    return "Orphan" if kind.strategy.deletion.orphans and not has_policy else ""
 
 
 def _set_policy_finalizer(metadata: Object, policy: str) -> None:
     """Replace the finalizers of propagation policies by that of this policy; "" changes nothing."""
     if not policy:
         return
-    finalizers = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
-    if policy in _POLICY_HOLDERS:
-        finalizers.append(_POLICY_HOLDERS[policy])
+    finalizers = [name for name in metadata.get("finalizers") or [] if name not in _POLICY_FINALIZERS.values()]
+    if policy in _POLICY_FINALIZERS:
+        finalizers.append(_POLICY_FINALIZERS[policy])
     if set(finalizers) == set(metadata.get("finalizers") or ()):
         return  # keep the order of the finalizers
     if finalizers:

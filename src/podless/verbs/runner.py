@@ -1,10 +1,13 @@
 """The runner of the write path: runs the stages of a verb, and alone decides where each of them runs.
 
 A stage is a function of the write, which belongs to its request, and changes nothing else. A stage that needs state of
-other requests is a coroutine (`AwaitedStage`). The stages between two waits run together: on the event loop for short
-objects, off the loop for long ones, by their declared cost. The worker process parses a long body before the stage that
-decodes it. The stages before the first wait run without slices if the object is very short; if they take longer than a
-slice, they begin again in slices.
+other requests is a coroutine (`AwaitedStage`). The stages between two waits form a group, which runs in one of three
+ways, by its declared cost:
+
+- on the event loop without slices: all stages up to the first wait, if the object is very short (`_try_unsliced`). If
+  they take longer than a slice, the write is restored, and they begin again in the second way.
+- on the event loop in slices, for short objects (`_run_steps`)
+- off the loop, for long objects (`_run_group`). The worker process parses a long body before (`parse_body`).
 """
 
 from __future__ import annotations
@@ -197,7 +200,7 @@ class Stages(Generic[W]):
 
 
 def _list_steps(groups: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bool = False) -> tuple[_Step[W], ...]:
-    """Return the steps of some groups. quick: the groups cost little."""
+    """Return the steps of some groups: stages, each group after its condition. quick: without conditions of cost."""
     steps: list[_Step[W]] = []
     for group in groups:
         if isinstance(group, AwaitedStage) or not quick:

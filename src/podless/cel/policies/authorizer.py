@@ -48,16 +48,14 @@ class PathCheck:
     _check: AccessCheck
 
     def check(self, verb: str) -> AccessDecision:
-        """Check an HTTP method."""
+        """Check a verb: an HTTP method for a path."""
         return self._authorize(self._check._replace(verb=verb))
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceCheck:
+class ResourceCheck(PathCheck):
     """kubernetes.authorization.ResourceCheck."""
 
-    _authorize: Authorize
-    _check: AccessCheck
+    __slots__ = ()
 
     def subresource(self, text: str) -> ResourceCheck:
         """Return the check for a subresource."""
@@ -78,10 +76,6 @@ class ResourceCheck:
     def labelSelector(self, text: str) -> ResourceCheck:  # noqa: N802
         """Return the same check: no authorizer here uses label selectors."""
         return self
-
-    def check(self, verb: str) -> AccessDecision:
-        """Check a verb."""
-        return self._authorize(self._check._replace(verb=verb))
 
 
 @dataclass(frozen=True, slots=True)
