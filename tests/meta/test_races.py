@@ -93,7 +93,7 @@ def test_fresh_selectors_and_syntaxes_match_the_same_wherever_a_thread_interrupt
     syntax, told = replace(names.LABEL_VALUE), list[Any]()
 
     def match() -> None:
-        told.append([labels.matches({"a": "b"}), labels.matches({"a": "b", "d": ""}), labels.find_required_label])
+        told.append([labels.matches({"a": "b"}), labels.matches({"a": "b", "d": ""}), labels.required_label])
         told[-1] += [fields.names, fields.matches({"a": "b", "c": ""}.__getitem__)]
         told[-1] += [syntax.find_errors("a-b"), syntax.find_errors("-"), syntax.find_errors("a" * 64)]
 

@@ -59,23 +59,19 @@ class _CostEstimator(ExprVisitor[Range]):
         self.paths: dict[Expr, PathDecl] = {}
         self.sizes: dict[Expr, Range] = {}
         self.entries: dict[Expr, Entry] = {}
-        self.locals: dict[str, list[_LocalVariable]] = {}
+        self.locals: dict[str, _LocalVariable] = {}
 
     def visit_literal(self, node: LiteralExpr) -> Range:
         return ZERO
 
     def visit_ident(self, node: Ident) -> Range:
-        local = self.find_local(node.name)
+        local = self.locals.get(node.name)
         self.paths[node] = local.path if local is not None else self.start_path(node.name)
         return ONE
 
     def start_path(self, name: str) -> PathDecl:
         """Return the path of a variable."""
         return self.root if name == self.name or not self.name else _UNDECLARED
-
-    def find_local(self, name: str) -> _LocalVariable | None:
-        variables = self.locals.get(name)
-        return variables[-1] if variables else None
 
     def visit_select(self, node: Select) -> Range:
         if node.qualified_ident is not None:
@@ -92,7 +88,7 @@ class _CostEstimator(ExprVisitor[Range]):
     def find_path(self, node: Expr) -> PathDecl:
         """Return the path of a node's value."""
         if isinstance(node, Ident):
-            local = self.find_local(node.name)
+            local = self.locals.get(node.name)
             if local is not None:
                 return local.path
         return self.paths.get(node)
@@ -200,18 +196,18 @@ class _CostEstimator(ExprVisitor[Range]):
     def visit_comprehension(self, node: Comprehension) -> Range:
         total = self.visit(node.iter_range).add(self.visit(node.init))
         accu = _LocalVariable(self.find_path(node.init), self.find_size(node.init), self.find_entry(node.init))
-        self.push_local(node.accu, accu)
+        saved, spent = self.locals, ZERO
+        self.add_local(node.accu, accu)
+        if node.macro != "bind":
+            with_accu = self.locals
+            self.add_variables(node)
+            spent = self.visit(node.condition).add(self.visit(node.step))
+            self.locals = with_accu
+        total = total.add(self.visit(node.result))
+        self.locals = saved
         if node.macro == "bind":
-            total = total.add(self.visit(node.result))
-            self.pop_local(node.accu)
             self.take_size(node, node.result)
             return total
-        names = self.push_variables(node)
-        spent = self.visit(node.condition).add(self.visit(node.step))
-        for name in names:
-            self.pop_local(name)
-        total = total.add(self.visit(node.result))
-        self.pop_local(node.accu)
         count = self.size_or_unknown(node.iter_range)
         if isinstance(node.init, LiteralExpr):
             self.set_size(node, self.find_size(node.init))
@@ -222,23 +218,19 @@ class _CostEstimator(ExprVisitor[Range]):
                 self.entries[node] = entry
         return total.add(count.multiply(spent))
 
-    def push_variables(self, node: Comprehension) -> tuple[str, ...]:
-        """Bring the variables of a comprehension into scope, and return their names."""
+    def add_variables(self, node: Comprehension) -> None:
+        """Bring the variables of a comprehension into scope."""
         kind, key, value = self.find_entry(node.iter_range) or (node.iter_range.type.kind, None, None)
         steps = ("@indices", "@items") if kind == "list" else ("@keys", "@values")
         if node.var2:
-            self.push_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, steps[0]), key))
-            self.push_local(node.var2, _LocalVariable(self.find_child_path(node.iter_range, steps[1]), value))
-            return node.var, node.var2
+            self.add_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, steps[0]), key))
+            self.add_local(node.var2, _LocalVariable(self.find_child_path(node.iter_range, steps[1]), value))
+            return
         step, size = ("@items", value) if kind == "list" else ("@keys", key)
-        self.push_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, step), size))
-        return (node.var,)
+        self.add_local(node.var, _LocalVariable(self.find_child_path(node.iter_range, step), size))
 
-    def push_local(self, name: str, local: _LocalVariable) -> None:
-        self.locals.setdefault(name, []).append(local)
-
-    def pop_local(self, name: str) -> None:
-        self.locals[name].pop()
+    def add_local(self, name: str, local: _LocalVariable) -> None:
+        self.locals = self.locals | {name: local}
 
     def set_size(self, node: Expr, size: Range | None) -> None:
         if size is not None:
@@ -269,7 +261,7 @@ class _CostEstimator(ExprVisitor[Range]):
             return result
         if _is_scalar(node.type):
             return ONE
-        local = self.find_local(node.name) if isinstance(node, Ident) else None
+        local = self.locals.get(node.name) if isinstance(node, Ident) else None
         return None if local is None else local.size
 
     def find_item_size(self, node: Expr) -> Range | None:
@@ -286,7 +278,7 @@ class _CostEstimator(ExprVisitor[Range]):
         """Return the sizes of keys and values of a list or map."""
         result = self.entries.get(node)
         if result is None and isinstance(node, Ident):
-            local = self.find_local(node.name)
+            local = self.locals.get(node.name)
             result = None if local is None else local.entry
         return result
 

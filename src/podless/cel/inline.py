@@ -157,7 +157,7 @@ class InlineGenerator(CodeGenerator):
         text, pattern = node.list_children()
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
-        matcher = self.writer.name_constant(patterns.make_matcher(pattern.value))
+        matcher = self.writer.name_constant(patterns.compile_pattern(pattern.value).contains)
         text_code = self.name_code(self.emit_value(text))
         # in cel-go, the global form of matches() costs 1
         self.writer.add_cost(f"-(-(len({text_code}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)

@@ -87,17 +87,8 @@ def _compile_and_cache(text: str, price: float) -> Pattern:
     return result
 
 
-def compile_pattern(text: str) -> Any:
-    """Return the compiled pattern of an expression's constant. Raises PatternError."""
-    return _get_valid_pattern(text).compiled
-
-
-def make_matcher(text: str) -> Callable[[str], bool]:
-    """Return a function that returns whether a text contains a match of a constant pattern. Raises PatternError."""
-    return _get_valid_pattern(text).contains
-
-
-def _get_valid_pattern(text: str) -> Pattern:
+def compile_pattern(text: str) -> Pattern:
+    """Return the pattern of an expression's constant. Raises PatternError."""
     result = _patterns.get(text) or _compile_and_cache(text, patternprice.price_pattern(text))
     if result.fault:
         raise PatternError(result.fault)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from podless.cel import access, patterns, types
@@ -14,7 +14,12 @@ from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Map
 from podless.cel.types import Type
 from podless.cel.values import Duration, Timestamp, TypeValue
 
-_READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
+# functions whose literal first argument is checked. For the global form of matches() that is the text, not the pattern
+_READERS: dict[str, Callable[[str], Any]] = {
+    "duration": standard.to_duration,
+    "matches": patterns.compile_pattern,
+    "timestamp": standard.to_timestamp,
+}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 PATTERNS = frozenset(("matches", "find", "findAll"))
 _EXEMPT = "format"
@@ -51,22 +56,10 @@ def _check_call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
         return
     arg = node.args[0]
     if node.function in _READERS:
-        if _fails_to_read(node.function, arg.value):
-            yield Issue(arg.offset, f"invalid {node.function} argument")
-    elif node.function == "matches":
-        # for the global form this is the text, not the pattern, but cel-go checks it too
         try:
-            patterns.compile_pattern(arg.value)
-        except patterns.PatternError:
-            yield Issue(arg.offset, "invalid matches argument")
-
-
-def _fails_to_read(function: str, value: Any) -> bool:
-    try:
-        _READERS[function](value)
-    except EvaluationError:
-        return True
-    return False
+            _READERS[node.function](arg.value)
+        except EvaluationError:
+            yield Issue(arg.offset, f"invalid {node.function} argument")
 
 
 def check_constants(tree: Expr, declarations: Declarations) -> None:

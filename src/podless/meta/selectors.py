@@ -77,7 +77,7 @@ class LabelSelector:
         return not self.requirements and not self.matches_nothing
 
     @made_once
-    def find_required_label(self) -> tuple[str, tuple[str, ...]] | None:
+    def required_label(self) -> tuple[str, tuple[str, ...]] | None:
         """Return a label that must have one of some values, and these values; None if the selector requires none."""
         for requirement in self.requirements:
             if requirement.operator in ("=", "==", "in"):

@@ -310,9 +310,8 @@ def make_attribute_name(json: str, used_names: set[str], within: str) -> str:
 
 def call_schema(extra: Object) -> str:
     """Return a call of `schema` with these keywords, as Python on one line."""
-    return (
-        f"schema({', '.join(f'{name_argument(key)}={write_literal(value)}' for key, value in sorted(extra.items()))})"
-    )
+    arguments = (f"{name_argument(key)}={write_literal(value)}" for key, value in sorted(extra.items()))
+    return f"schema({', '.join(arguments)})"
 
 
 def name_argument(key: str) -> str:

@@ -106,7 +106,7 @@ def matches_objects(call: Call, collection: WatchCache, options: ListOptions) ->
     present = collection.loaded and not (options.revision or options.token) and call.kind.webhook is None
     if not present or not options.fields.empty or len(options.labels.requirements) > 1:
         return True
-    pinned = options.labels.find_required_label
+    pinned = options.labels.required_label
     return pinned is None or not collection.is_indexed(pinned[0])
 
 
@@ -166,7 +166,7 @@ async def list_objects(
         next_token = _make_continue(call, entries, revision) if remaining else ""
         return Many(entries, revision, next_token, remaining or None, oldest)
     # a conversion webhook may change labels
-    pinned = options.labels.find_required_label if call.kind.webhook is None else None
+    pinned = options.labels.required_label if call.kind.webhook is None else None
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
     if pinned is not None and collection.is_loaded_at(revision):
