@@ -38,7 +38,7 @@ from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, file_option, join_lists, option, parse_seed, section
 from podless.settings import ClusterSettings
 from podless.store import DiskFull, StoreError, StoreUnreachable, share
-from podless.store.engines import DATABASE, reject_foreign
+from podless.store.engines import DATABASE, import_engine
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -182,7 +182,7 @@ def _prepare_folder(data: str | os.PathLike[str], settings: Settings) -> Path:
                 f"{database}: the folder has a database, which --store {settings.store} does not use: "
                 "move the database away, or name another folder with --data"
             )
-        reject_foreign(settings.store, database)
+        import_engine(settings.store).reject_foreign(database)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
     for name in _PRIVATE:

@@ -320,8 +320,7 @@ def configure_store(settings: ClusterSettings, database: Path | None, *, compact
 
         return key_layout(prefix)
 
-    return engines.make_store(
-        settings.store,
+    return engines.import_engine(settings.store).make_store(
         engines.StoreSettings(
             database=database,
             options=getattr(settings, settings.store, None),

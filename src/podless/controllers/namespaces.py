@@ -15,14 +15,7 @@ from podless.apis.core.group import CONFIG_MAPS, NAMESPACES, PODS, SERVICE_ACCOU
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler
 from podless.controllers.controller import KindController, Leave
-from podless.controllers.write import (
-    amend_object,
-    delete_all,
-    make_object,
-    report_status,
-    set_or_drop,
-    with_conditions,
-)
+from podless.controllers.write import amend_object, delete_all, make_object, report_status, set_or_drop, with_conditions
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object

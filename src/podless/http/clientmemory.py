@@ -13,6 +13,7 @@ from typing import Protocol
 from podless.meta.errors import TooManyRequests
 
 _IDLE = 256  # users without bytes whose shares are kept
+REFUSAL = "the server holds too much for its clients, please try again later"
 BODIES, ANSWERS, STREAMS = "bodies", "answers", "streams"
 
 
@@ -96,7 +97,7 @@ class ClientMemory:
         if is_user_over or (full and not self._make_room(share, size)):
             if not share.size and not share.holders:
                 self._users.pop(user, None)
-            raise make_refusal()
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
 
     def charge_holder(self, user: str, size: int, purpose: str, holder: Holder, *, alone: bool = False) -> bool:
         """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
@@ -165,10 +166,3 @@ class ClientMemory:
             self._readers.pop(holder)
             self.cuts += 1
             holder.cut_off()
-
-
-def make_refusal() -> TooManyRequests:
-    """Return the error for bytes that exceed a limit."""
-    return TooManyRequests(
-        "the server holds too much for its clients, please try again later", {"retryAfterSeconds": 1}
-    )

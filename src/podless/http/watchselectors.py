@@ -11,8 +11,9 @@ import time
 from collections import Counter
 
 from podless.codec import gotext
-from podless.http.clientmemory import STREAMS, ClientMemory, make_refusal
+from podless.http.clientmemory import REFUSAL, STREAMS, ClientMemory
 from podless.http.message import HTTPRequest
+from podless.meta.errors import TooManyRequests
 from podless.meta.selectors import FieldSelector, LabelSelector
 from podless.verbs import options
 from podless.verbs.call import Call
@@ -74,7 +75,7 @@ class SelectorTable:
                     gotext.quote(user[:200]),
                     self._sizes[user],
                 )
-            raise make_refusal()
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._memory.charge_user(user, size, STREAMS)
         self._size += size
         self._sizes[user] += size

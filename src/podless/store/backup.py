@@ -15,15 +15,7 @@ from zlib import crc32
 import orjson
 
 from podless.store import share
-from podless.store.contract import (
-    Operation,
-    Record,
-    RevisionConflict,
-    Store,
-    StoreError,
-    ValueTooLarge,
-    read_record,
-)
+from podless.store.contract import Operation, Record, RevisionConflict, Store, StoreError, ValueTooLarge, read_record
 from podless.store.keys import OWN, StoredValue, size_of
 
 FORMAT = 1

@@ -1,7 +1,6 @@
 """The storage engines, by their names for `--store`.
 
-A new engine is a folder whose module has `make_store(settings: StoreSettings) -> Store`, a row in ENGINES, and a field
-in EngineOptions if it has options. The module of an engine that is not shared also has `reject_foreign(path: Path)`.
+A new engine is a folder with an `EngineModule`, a row in ENGINES, and a field in EngineOptions if it has options.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from podless.runtime.dataclass import dataclass
 from podless.runtime.option import Section, StartError, declared_options, section
@@ -75,6 +74,16 @@ class StoreSettings:
     layout: Callable[[str], KeyLayout] | None = None
 
 
+class EngineModule(Protocol):
+    """The functions of an engine's module. One whose data is shared needs no `reject_foreign`."""
+
+    def make_store(self, settings: StoreSettings) -> Store:
+        """Return a store, not opened yet."""
+
+    def reject_foreign(self, path: Path) -> None:
+        """Raise StoreDamaged if another engine or program wrote the file."""
+
+
 def validate_engine(name: str, options: EngineOptions) -> None:
     """Raise StartError for an unknown engine, missing options, and options of another engine."""
     if name not in ENGINES:
@@ -95,12 +104,6 @@ def option_sections() -> dict[str, Section]:
     return {name: declared for name, _, declared in declared_options(EngineOptions) if isinstance(declared, Section)}
 
 
-def reject_foreign(name: str, path: Path) -> None:
-    """Raise StoreDamaged if the file of an engine that is not shared was written by another engine or program."""
-    importlib.import_module(ENGINES[name].module).reject_foreign(path)
-
-
-def make_store(name: str, settings: StoreSettings) -> Store:
-    """Import an engine, and return its store, not opened yet."""
-    store: Store = importlib.import_module(ENGINES[name].module).make_store(settings)
-    return store
+def import_engine(name: str) -> EngineModule:
+    """Import the module of an engine."""
+    return cast("EngineModule", importlib.import_module(ENGINES[name].module))

@@ -122,17 +122,12 @@ def find_description(group: str, struct: str, field: str = "") -> str:
     descriptions. Common fields (apiVersion, kind, metadata, spec, status) have common ones unless the struct has its
     own.
     """
-    described = read_descriptions(group, struct)
-    return choose_description(described, field) if field else described.get("", "")
-
-
-def choose_description(described: Mapping[str, str], field: str) -> str:
-    """Return the description of a field, given those of its struct; "" if there is none."""
-    return described.get(field) or read_descriptions(META_GROUP, "Object").get(field, "")
+    text = _read_descriptions(group, struct).get(field, "")
+    return text or (_read_descriptions(META_GROUP, "Object").get(field, "") if field else "")
 
 
 @bounded_cache(1024)
-def read_descriptions(group: str, struct: str) -> Mapping[str, str]:
+def _read_descriptions(group: str, struct: str) -> Mapping[str, str]:
     """Return the struct's own descriptions by field; that of the struct itself under ""."""
     texts: dict[str, str] = {}
     for home in homes_of(group):

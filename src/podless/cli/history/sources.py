@@ -25,7 +25,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
 from podless.store import HistoryCompacted, ResourceKeys, StoreInUse, keys
 from podless.store.contract import LoggedWrite
-from podless.store.engines import DATABASE, StoreSettings, make_store
+from podless.store.engines import DATABASE, StoreSettings, import_engine
 
 _LOG = f"/apis/{GROUP}/{VERSION}"
 _PAGE = 200  # changes per response
@@ -103,7 +103,7 @@ class OfflineHistory:
     """The history in the database of a folder. Methods raise StoreError and InvalidArguments."""
 
     def __init__(self, path: Path) -> None:
-        self._store = make_store("sqlite", StoreSettings(database=path, compacting=False))
+        self._store = import_engine("sqlite").make_store(StoreSettings(database=path, compacting=False))
         assert self._store.changelog is not None
         self._log = self._store.changelog
         self._namespaced = {(kind.group, kind.plural): kind.namespaced for kind in catalog.ALL}

@@ -241,10 +241,7 @@ class FaultySink:
 
 
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Filter:
-    """Return a filter that injects faults.
-
-    revision: returns the newest revision, for faults that make lists show an older state.
-    """
+    """Return a filter that injects faults. revision: returns the newest revision, for lists of an older state."""
 
     def wrap_handler(handler: Handler) -> Handler:
         def handle(request: HTTPRequest) -> Answer | Pending:

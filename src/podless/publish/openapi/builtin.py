@@ -15,14 +15,7 @@ from podless.publish.openapi.standard import CORE, META, REF, VERSION, cache_by_
 from podless.runtime.jsonobject import Schema
 from podless.runtime.release import Release, has
 from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
-from podless.structs.structfiles import (
-    META_GROUP,
-    choose_description,
-    find_description,
-    folder_of,
-    load_struct,
-    read_descriptions,
-)
+from podless.structs.structfiles import META_GROUP, find_description, folder_of, load_struct
 from podless.structs.structs import Field, Struct
 
 _SCALARS: dict[str, Schema] = {
@@ -182,16 +175,11 @@ class _ComponentCollector:
         return find_home_package(struct.home)
 
     def _describe_struct(self, struct: Struct, group: str) -> Schema:
-        described = read_descriptions(group, struct.name)
-        text = described.get("")
-        schema: Schema = {"description": text, "type": "object"} if text else {"type": "object"}
+        schema = describe_field(group, struct.name) | {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
             schema["required"] = required
-        properties = {
-            field.name: self._describe_field(field, struct.name, choose_description(described, field.name))
-            for field in struct
-        }
+        properties = {field.name: self._describe_field(field, group, struct.name) for field in struct}
         if properties:
             schema["properties"] = dict(sorted(properties.items()))
         if struct.atomic:
@@ -202,8 +190,8 @@ class _ComponentCollector:
             schema["x-kubernetes-unions"] = [_describe_union(*struct.union)]
         return schema
 
-    def _describe_field(self, field: Field, struct: str, text: str) -> Schema:
-        described: Schema = {"description": text} if text and not _is_bare(field, struct) else {}
+    def _describe_field(self, field: Field, group: str, struct: str) -> Schema:
+        described = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
         shape = self._describe_type(field.type)
         if field.default is not None:
             described["default"] = field.default

@@ -10,14 +10,7 @@ from podless.store import keys
 from podless.store.contract import ChangeLog, HistoryCompacted, LoggedWrite, Record
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import CompactedByEtcd, EtcdClient
-from podless.store.etcd.entry import (
-    EntryContent,
-    EntryLayout,
-    FoundEntry,
-    LogEncoder,
-    StateFinder,
-    decode_content,
-)
+from podless.store.etcd.entry import EntryContent, EntryLayout, FoundEntry, LogEncoder, StateFinder, decode_content
 from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
