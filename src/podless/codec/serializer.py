@@ -128,17 +128,18 @@ def _try_encode(value: Any) -> bytes | None:
 
 def is_too_deep(value: Any) -> bool:
     """Return whether a value is nested deeper than a body may be."""
-    if _try_encode(value) is not None:
-        return False
+    return _try_encode(value) is None and is_deeper(value, jsontext.MAX_DEPTH)
+
+
+def is_deeper(value: Any, limit: int) -> bool:
+    """Return whether a JSON value has more than `limit` objects and lists in each other. Does not recurse."""
     level = [value]
-    for _ in range(jsontext.MAX_DEPTH + 1):
-        charge(len(level))
-        children = [
-            item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)
-        ]
-        if not children:
+    for _ in range(limit + 1):
+        level = [item for item in each(level) if isinstance(item, dict | list)]
+        if not level:
             return False
-        level = [item for items in children for item in items]
+        children = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [child for items in children for child in items]
     return True
 
 

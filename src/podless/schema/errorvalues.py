@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.codec import gotext
+from podless.codec import gotext, serializer
 from podless.codec.gotext import Literal
-from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs.gotypes import canonical_json
 
 # errors after which validation stops
 MAX_ERRORS = 5000
 # deeper values are not shown, because printing them recurses
-_MAX_DEPTH = 200
+_MAX_DEPTH = 201
 
 
 def show_value(value: Any) -> Any:
@@ -23,27 +22,15 @@ def show_value(value: Any) -> Any:
     """
     if value.__class__ is not dict and value.__class__ is not list:
         return value
-    if has("ValuesAsJSON") or is_deeper(value, _MAX_DEPTH):
+    if has("ValuesAsJSON") or serializer.is_deeper(value, _MAX_DEPTH):
         return sort_value(value)
     return Literal(gotext.format_interface(value))
 
 
 def sort_value(value: Any) -> Any:
     """Return a list or map with sorted keys, or a text if it nests too deeply."""
-    return canonical_json(value) if not is_deeper(value, _MAX_DEPTH) else "(a value that nests too deep to be shown)"
-
-
-def is_deeper(value: Any, limit: int) -> bool:
-    """Return whether a JSON value has more levels than `limit`. Does not recurse."""
-    level = [value]
-    for _ in range(limit + 1):
-        children: list[Any] = []
-        for item in each(level):
-            if item.__class__ is dict:
-                children += item.values()
-            elif item.__class__ is list:
-                children += item
-        level = [item for item in each(children) if item.__class__ is dict or item.__class__ is list]
-        if not level:
-            return False
-    return True
+    return (
+        canonical_json(value)
+        if not serializer.is_deeper(value, _MAX_DEPTH)
+        else "(a value that nests too deep to be shown)"
+    )

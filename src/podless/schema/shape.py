@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from podless.codec.serializer import is_deeper
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
-from podless.schema.errorvalues import is_deeper
 
 # maximum depth: every walk recurses
 MAX_DEPTH = 150
@@ -66,7 +66,8 @@ def _check_keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in each(node).items():
         expected = KEYWORD_TYPES.get(name)
-        if name in ("default", "enum", "example") and is_deeper(value, MAX_DEPTH):
+        # the value itself is no level
+        if name in ("default", "enum", "example") and is_deeper(value, MAX_DEPTH + 1):
             errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {MAX_DEPTH} levels"))
         if value is None:
             continue
