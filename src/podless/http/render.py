@@ -135,7 +135,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
                 view.encode_body(kind, version, entry)
 
     if unmade:
-        async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
+        async with api.pace.get_lock(call.user.name):  # equal lists at the same time find what the first one makes
             async for entries in api.pace.iterate_slices(call.user.name, unmade):
                 await api.off_loop.slices.run(encode_entries, entries)
     order = table.get_layout(kind, version).order if form.target == "Table" else None

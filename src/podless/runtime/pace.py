@@ -35,7 +35,7 @@ class Pace:
         self._due = False
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def lock_of(self, user: str) -> asyncio.Lock:
+    def get_lock(self, user: str) -> asyncio.Lock:
         """Return the lock that serializes memory-intensive work of a user's watches.
 
         It exists as long as a watch refers to it.

@@ -83,7 +83,7 @@ class Watch:
         # batches that are delivered after the conversion of earlier ones; an empty batch ends the watch
         self._waiting: deque[Sequence[CacheEvent]] = deque()
         self._work: asyncio.Task[None] | None = None
-        self._turn = api.pace.lock_of(call.user.name)
+        self._turn = api.pace.get_lock(call.user.name)
         self._kind = call.kind  # the kind at the start of the watch
         self._scope = call.scope
         self._view: Any = self._make_view_key()

@@ -8,7 +8,7 @@ from podless.apis.apps.group import DAEMON_SETS
 from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
 from podless.controllers.standins import owned, pods, requests
-from podless.controllers.standins.owned import OwnerController, pod_of
+from podless.controllers.standins.owned import OwnerController, make_pod
 from podless.runtime.jsonobject import Object
 
 # taints of nodes that pods of DaemonSets tolerate, as in kube-controller-manager
@@ -43,7 +43,7 @@ class DaemonSetController(OwnerController):
             owned.hash_template(template),
             self._matching_nodes(template["spec"].get("nodeSelector") or {}),
         )
-        used = {f"{name}-{pods.revision_of(pod)}" for pod in owned_pods}
+        used = {f"{name}-{pods.get_revision(pod)}" for pod in owned_pods}
         await self.record_revision(obj, f"{name}-{revision}", {pods.REVISION: revision}, used)
         live = [pod for pod in owned_pods if pods.is_active(pod)]
         for pod in owned_pods:
@@ -54,7 +54,7 @@ class DaemonSetController(OwnerController):
         for node in sorted(nodes - occupied):
             await self._create_pod(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in nodes]
-        old = [pod for pod in live if pods.revision_of(pod) != revision]
+        old = [pod for pod in live if pods.get_revision(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
         if old and strategy != "OnDelete" and len(live) == len(nodes) and all(map(pods.is_ready, live)):
             await self.delete_owned(old[0])
@@ -66,7 +66,7 @@ class DaemonSetController(OwnerController):
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
         labels = {pods.REVISION: revision}
-        pod = pod_of(obj["spec"]["template"], labels, generateName=f"{obj['metadata']['name']}-")
+        pod = make_pod(obj["spec"]["template"], labels, generateName=f"{obj['metadata']['name']}-")
         pod["spec"]["nodeName"] = node
         given = pod["spec"].get("tolerations") or []
         present = {toleration.get("key") for toleration in given if toleration.get("operator") == "Exists"}
@@ -84,6 +84,6 @@ class DaemonSetController(OwnerController):
             "numberReady": ready,
             "numberAvailable": available or None,
             "numberUnavailable": desired - available or None,
-            "updatedNumberScheduled": sum(pods.revision_of(pod) == revision for pod in live) or None,
+            "updatedNumberScheduled": sum(pods.get_revision(pod) == revision for pod in live) or None,
         }
         await requests.report_status(self.api, DAEMON_SETS, obj, status)

@@ -7,7 +7,7 @@ import math
 from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
 from podless.controllers.standins import pods, requests
-from podless.controllers.standins.owned import OwnerController, pod_of
+from podless.controllers.standins.owned import OwnerController, make_pod
 from podless.controllers.write import list_conditions, with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -38,8 +38,8 @@ class JobController(OwnerController):
             await self._delete_expired(key, obj, end)
             return
         active = [pod for pod in owned_pods if pods.is_active(pod)]
-        succeeded = [pod for pod in owned_pods if pods.pod_phase(pod) == "Succeeded"]
-        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in owned_pods), status.get("failed") or 0)
+        succeeded = [pod for pod in owned_pods if pods.get_phase(pod) == "Succeeded"]
+        failed = max(sum(pods.get_phase(pod) == "Failed" for pod in owned_pods), status.get("failed") or 0)
         done = _completed_indexes(succeeded) if _is_indexed(spec) else succeeded
         ended = max(len(done), status.get("succeeded") or 0)
         suspended = "Suspended" in conditions
@@ -109,12 +109,12 @@ class JobController(OwnerController):
             room = min(room, completions - succeeded - len(active))
         if room < 0:
             await self._delete_active(active[room:])
-        used = _completed_indexes([*active, *(pod for pod in owned_pods if pods.pod_phase(pod) == "Succeeded")])
+        used = _completed_indexes([*active, *(pod for pod in owned_pods if pods.get_phase(pod) == "Succeeded")])
         free = (index for index in range(completions or 0) if index not in used)
         for _ in range(room):
             index = str(next(free)) if _is_indexed(spec) else ""
             marks = {_INDEX: index} if index else {}
-            pod = pod_of(spec["template"], marks, marks, generateName=f"{name}-{index}-" if index else f"{name}-")
+            pod = make_pod(spec["template"], marks, marks, generateName=f"{name}-{index}-" if index else f"{name}-")
             if index:
                 for field_name in ("containers", "initContainers"):
                     if pod["spec"].get(field_name):

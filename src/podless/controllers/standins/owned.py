@@ -233,7 +233,7 @@ def _is_owned(revision: Object, ref: Object) -> bool:
     return any(reference["uid"] == ref["uid"] for reference in revision["metadata"].get("ownerReferences") or ())
 
 
-def pod_of(template: Object, labels: Object, annotations: Object | None = None, **metadata: str) -> Object:
+def make_pod(template: Object, labels: Object, annotations: Object | None = None, **metadata: str) -> Object:
     """Return a pod for a template, with more labels, annotations and other metadata."""
     common = template.get("metadata") or {}
     maps = {"labels": labels, "annotations": annotations or {}}

@@ -15,13 +15,13 @@ _ENDED = ("Succeeded", "Failed")
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def pod_phase(pod: Object) -> str:
+def get_phase(pod: Object) -> str:
     """Return the phase of a pod (default: Pending)."""
     phase: str = (pod.get("status") or {}).get("phase") or "Pending"
     return phase
 
 
-def revision_of(pod: Object) -> str:
+def get_revision(pod: Object) -> str:
     """Return the revision of the StatefulSet or DaemonSet that a pod was made from, or ""."""
     revision: str = (pod["metadata"].get("labels") or {}).get(REVISION) or ""
     return revision
@@ -34,7 +34,7 @@ def is_terminating(pod: Object) -> bool:
 
 def is_ended(pod: Object) -> bool:
     """Return whether all containers of the pod have ended for good."""
-    return pod_phase(pod) in _ENDED
+    return get_phase(pod) in _ENDED
 
 
 def is_active(pod: Object) -> bool:

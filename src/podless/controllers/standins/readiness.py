@@ -72,7 +72,7 @@ class PodReadiness(Controller):
 
 def _needs_work(pod: Object) -> bool:
     """Return whether a pod is being deleted, or is not ready yet."""
-    return pods.is_terminating(pod) or (pods.pod_phase(pod) in ("Pending", "Running") and not pods.is_ready(pod))
+    return pods.is_terminating(pod) or (pods.get_phase(pod) in ("Pending", "Running") and not pods.is_ready(pod))
 
 
 def _pod_conditions(

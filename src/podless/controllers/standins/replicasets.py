@@ -7,7 +7,7 @@ import asyncio
 from podless.apis.apps.group import REPLICA_SETS
 from podless.apis.core.group import PODS
 from podless.controllers.standins import pods, requests
-from podless.controllers.standins.owned import CreationFailed, OwnerController, pod_of
+from podless.controllers.standins.owned import CreationFailed, OwnerController, make_pod
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -28,7 +28,7 @@ class ReplicaSetController(OwnerController):
         spec, metadata = obj["spec"], obj["metadata"]
         active = [pod for pod in owned_pods if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
-        pod = pod_of(spec["template"], {}, generateName=f"{metadata['name']}-")
+        pod = make_pod(spec["template"], {}, generateName=f"{metadata['name']}-")
         failure = await self._create_pods(obj, pod, min(missing, _BURST_REPLICAS))
         if missing < 0:
             active.sort(key=lambda surplus_pod: surplus_pod["metadata"].get("creationTimestamp") or "")

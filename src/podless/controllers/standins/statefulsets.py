@@ -7,7 +7,7 @@ from contextlib import suppress
 from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
 from podless.controllers.standins import owned, pods, requests
-from podless.controllers.standins.owned import OwnerController, pod_of
+from podless.controllers.standins.owned import OwnerController, make_pod
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
@@ -28,7 +28,7 @@ class StatefulSetController(OwnerController):
         spec, name = obj["spec"], obj["metadata"]["name"]
         digest = owned.hash_template(spec["template"])
         revision = f"{name}-{digest}"
-        used = {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, owned_pods)}
+        used = {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.get_revision, owned_pods)}
         await self.record_revision(obj, revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
         ordinals = range(first, first + spec["replicas"])
@@ -73,7 +73,7 @@ class StatefulSetController(OwnerController):
             return
         partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
         for number in sorted(by_ordinal, reverse=True):
-            if number >= partition and pods.revision_of(by_ordinal[number]) != revision:
+            if number >= partition and pods.get_revision(by_ordinal[number]) != revision:
                 await self.delete_owned(by_ordinal[number])
                 return
 
@@ -81,7 +81,7 @@ class StatefulSetController(OwnerController):
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
         labels = {pods.REVISION: revision, _POD: name, _INDEX: str(number)}
-        pod = pod_of(spec["template"], labels, name=name, generateName=f"{metadata['name']}-")
+        pod = make_pod(spec["template"], labels, name=name, generateName=f"{metadata['name']}-")
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
         claims = [(template["metadata"]["name"], template) for template in spec.get("volumeClaimTemplates") or ()]
         for title, claim in claims:
@@ -109,7 +109,7 @@ class StatefulSetController(OwnerController):
     async def _report_status(self, key: str, obj: Object, owned_pods: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
         ready, available = self.count_pods(key, obj, owned_pods)
-        updated = sum(pods.revision_of(pod) == revision for pod in owned_pods)
+        updated = sum(pods.get_revision(pod) == revision for pod in owned_pods)
         is_complete = updated == len(owned_pods) == ready
         current = revision if is_complete or not status.get("currentRevision") else status["currentRevision"]
         counted: Object = {
@@ -117,7 +117,7 @@ class StatefulSetController(OwnerController):
             "replicas": len(owned_pods),
             "readyReplicas": ready or None,
             "availableReplicas": available,
-            "currentReplicas": sum(pods.revision_of(pod) == current for pod in owned_pods) or None,
+            "currentReplicas": sum(pods.get_revision(pod) == current for pod in owned_pods) or None,
             "updatedReplicas": updated or None,
             "currentRevision": current,
             "updateRevision": revision,
