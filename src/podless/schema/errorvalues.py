@@ -29,8 +29,5 @@ def show_value(value: Any) -> Any:
 
 def sort_value(value: Any) -> Any:
     """Return a list or map with sorted keys, or a text if it nests too deeply."""
-    return (
-        canonical_json(value)
-        if not serializer.is_deeper(value, _MAX_DEPTH)
-        else "(a value that nests too deep to be shown)"
-    )
+    too_deep = serializer.is_deeper(value, _MAX_DEPTH)
+    return "(a value that nests too deep to be shown)" if too_deep else canonical_json(value)
