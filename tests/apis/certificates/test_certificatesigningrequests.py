@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.certificates.certificatesigningrequests import signer_name
+from podless.apis.certificates.certificatesigningrequests import validate_signer_name
 from podless.apis.certificates.group import SIGNING_REQUESTS
 from tests.apis.late import faults, reported
 
@@ -34,7 +34,7 @@ def test_duplicate_usages_are_reported_after_unknown_ones() -> None:
     ],
 )
 def test_the_first_wrong_label_of_a_signer_name_is_reported(name: str, wanted: list[str]) -> None:
-    errors = [str(error) for error in signer_name(name, "spec.signerName")]
+    errors = [str(error) for error in validate_signer_name(name, "spec.signerName")]
     assert [part in error for part, error in zip(wanted, errors, strict=True)] == [True] * len(wanted)
 
 

@@ -45,10 +45,9 @@ class SigningRequestStrategy(TypedStrategy):
     status_resets = (("spec",), ("status", "conditions"))
     metadata = MetadataPolicy(on_status=(1, 1))
     reads = ReadPolicy(by_namespace=False)
-    sets_certificate = False
     naming = names.ANY_NAMES
-    sets_approval = False
     selects = frozenset({"spec.signerName"})
+    sets_approval = sets_certificate = False  # what a subresource may change, beside the other conditions
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
@@ -57,8 +56,8 @@ class SigningRequestStrategy(TypedStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Keep the spec, and the conditions of the approver if none was added or removed."""
         super().prepare_status(version, obj, old)
-        for sort in (_APPROVED, _DENIED):
-            _keep_conditions(obj, old, sort)
+        for kind in (_APPROVED, _DENIED):
+            _keep_conditions(obj, old, kind)
         _set_times(obj, old)
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
@@ -79,16 +78,16 @@ class SigningRequestStrategy(TypedStrategy):
 
     def _validate_decision(self, obj: Object, old: Object) -> field.Errors:
         path = "status.conditions"
-        for sort in (_APPROVED, _DENIED, _FAILED):
-            now, before = _conditions_of(obj, sort), _conditions_of(old, sort)
+        for kind in (_APPROVED, _DENIED, _FAILED):
+            now, before = _list_conditions(obj, kind), _list_conditions(old, kind)
             if len(now) < len(before):
-                yield field.forbidden(path, f'updates may not remove a condition of type "{sort}"')
-            elif self.sets_approval or sort == _FAILED:
+                yield field.forbidden(path, f'updates may not remove a condition of type "{kind}"')
+            elif self.sets_approval or kind == _FAILED:
                 continue
             elif len(now) > len(before):
-                yield field.forbidden(path, f'updates may not add a condition of type "{sort}"')
+                yield field.forbidden(path, f'updates may not add a condition of type "{kind}"')
             elif now != before:
-                yield field.forbidden(path, f'updates may not modify a condition of type "{sort}"\n')
+                yield field.forbidden(path, f'updates may not modify a condition of type "{kind}"\n')
         certificate, certificate_before = (state["status"].get("certificate") for state in (obj, old))
         if certificate != certificate_before and not self.sets_certificate:
             yield field.forbidden("status.certificate", "updates may not set certificate content")
@@ -118,13 +117,13 @@ class _Approval(SigningRequestStrategy):
 
 def decode_request(spec: Object) -> bytes | None:
     """Return the DER of the certificate request; None if its first PEM block has another type."""
-    for sort, der in read_pem_blocks(base64.b64decode(spec.get("request") or "")):
-        return der if sort == REQUEST else None
+    for block_type, der in read_pem_blocks(base64.b64decode(spec.get("request") or "")):
+        return der if block_type == REQUEST else None
     return None
 
 
 def _validate_spec(spec: Object) -> field.Errors:
-    if fault := _request_fault(spec):
+    if fault := _find_request_fault(spec):
         yield field.invalid("spec.request", spec.get("request"), fault)
     usages, seen = spec.get("usages") or [], set[str]()
     if not usages:
@@ -138,13 +137,13 @@ def _validate_spec(spec: Object) -> field.Errors:
         text = "the legacy signerName is not allowed via this API version"
         yield field.invalid("spec.signerName", signer, text)
     else:
-        yield from signer_name(signer, "spec.signerName")
+        yield from validate_signer_name(signer, "spec.signerName")
     if seconds is not None and seconds < _SHORTEST:
         text = f"may not specify a duration less than {_SHORTEST} seconds (10 minutes)"
         yield field.invalid("spec.expirationSeconds", seconds, text)
 
 
-def _request_fault(spec: Object) -> str:
+def _find_request_fault(spec: Object) -> str:
     """Return the fault of the certificate request, or ""."""
     der = decode_request(spec)
     if der is None:
@@ -156,7 +155,7 @@ def _request_fault(spec: Object) -> str:
     return "" if sound else "x509: certificate request signature is not valid"
 
 
-def signer_name(name: str, path: str) -> field.Errors:
+def validate_signer_name(name: str, path: str) -> field.Errors:
     """Validate a signer name: DOMAIN/PATH."""
     if not name:
         yield field.required(path)
@@ -168,15 +167,15 @@ def signer_name(name: str, path: str) -> field.Errors:
     domain, signer_path = segments
     if len(domain.encode()) > _MAX_DOMAIN:
         yield field.too_long(path, _MAX_DOMAIN)
-    yield from _label_faults(path, domain, names.check_label_name)
+    yield from _validate_labels(path, domain, names.check_label_name)
     if "." not in domain:
         yield field.invalid(path, domain, "should be a domain with at least two segments separated by dots")
-    yield from _label_faults(path, signer_path, names.check_subdomain)
+    yield from _validate_labels(path, signer_path, names.check_subdomain)
     if len(name.encode()) > _MAX_SIGNER:
         yield field.too_long(path, _MAX_SIGNER)
 
 
-def _label_faults(path: str, text: str, check: Callable[[str], list[str]]) -> list[FieldError]:
+def _validate_labels(path: str, text: str, check: Callable[[str], list[str]]) -> list[FieldError]:
     """Return the errors of the first invalid label in the domain or path of a signer name."""
     for label in each(text.split(".")):
         if faults := check(label):
@@ -187,57 +186,59 @@ def _label_faults(path: str, text: str, check: Callable[[str], list[str]]) -> li
 
 def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
     path, seen = "status.conditions", set[str]()
-    before = [condition.get("type") for condition in each(((old or {}).get("status") or {}).get("conditions") or [])]
-    lenient = len(before) != len(set(before))
-    for index, condition in enumerate(each(obj["status"].get("conditions") or [])):
-        sort, status = condition.get("type") or "", condition.get("status") or ""
-        if not sort and "" not in before:
+    before = [condition.get("type") for condition in each(_list_conditions(old or {}))]
+    may_repeat = len(before) != len(set(before))  # an object that repeats a type already may do so
+    for index, condition in enumerate(each(_list_conditions(obj))):
+        kind, status = condition.get("type") or "", condition.get("status") or ""
+        if not kind and "" not in before:
             yield field.required(f"{path}[{index}].type")
-        allowed = ("True",) if sort in (_APPROVED, _DENIED, _FAILED) else _STATUSES
+        allowed = ("True",) if kind in (_APPROVED, _DENIED, _FAILED) else _STATUSES
         if not status:
             yield field.required(f"{path}[{index}].status")
         elif status not in allowed:
             yield field.not_supported(f"{path}[{index}].status", status, allowed)
-        opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
-        if opposed in seen and not {_APPROVED, _DENIED} <= set(before):
+        opposite = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(kind)
+        if opposite in seen and not {_APPROVED, _DENIED} <= set(before):
             field_path = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
-            yield field.invalid(field_path, sort, "Approved and Denied conditions are mutually exclusive")
-        if sort in seen and not lenient:
-            yield field.duplicate(f"{path}[{index}].type", Named(sort))
-        seen.add(sort)
+            yield field.invalid(field_path, kind, "Approved and Denied conditions are mutually exclusive")
+        if kind in seen and not may_repeat:
+            yield field.duplicate(f"{path}[{index}].type", Named(kind))
+        seen.add(kind)
 
 
 def _validate_certificate(obj: Object, old: Object | None) -> field.Errors:
     certificate = obj["status"].get("certificate")
     if not certificate or (old is not None and certificate == old["status"].get("certificate")):
         return
-    if fault := _certificate_fault(base64.b64decode(certificate)):
+    if fault := _find_certificate_fault(base64.b64decode(certificate)):
         yield field.invalid("status.certificate", _HIDDEN, fault)
 
 
-def _certificate_fault(pem: bytes) -> str:
+def _find_certificate_fault(pem: bytes) -> str:
     has_certificate = False
-    for sort, der, has_headers in read_pem_headers(pem):
-        if sort != CERTIFICATE:
-            return f"only CERTIFICATE PEM blocks are allowed, found {gotext.quote(sort)}"
+    for block_type, der, has_headers in read_pem_headers(pem):
+        if block_type != CERTIFICATE:
+            return f"only CERTIFICATE PEM blocks are allowed, found {gotext.quote(block_type)}"
         if has_headers:
             return "no PEM block headers are permitted"
         has_certificate = True
         try:
             x509.load_der_x509_certificate(der)
-        except Exception:  # as in _request_fault
+        except Exception:  # as in _find_request_fault
             return "x509: malformed certificate"
     return "" if has_certificate else "must contain at least one CERTIFICATE PEM block"
 
 
-def _conditions_of(obj: Object, sort: str) -> list[Object]:
-    return [condition for condition in each(obj["status"].get("conditions") or []) if condition.get("type") == sort]
+def _list_conditions(obj: Object, kind: str = "") -> list[Object]:
+    """Return the conditions of an object, or those of one type."""
+    conditions: list[Object] = (obj.get("status") or {}).get("conditions") or []
+    return [condition for condition in each(conditions) if condition.get("type") == kind] if kind else conditions
 
 
-def _keep_conditions(obj: Object, old: Object, sort: str) -> None:
+def _keep_conditions(obj: Object, old: Object, kind: str) -> None:
     """Restore the conditions of a type, unless their number has changed."""
-    conditions_before = _conditions_of(old, sort)
-    indexes = [index for index, condition in enumerate(each(_list_conditions(obj))) if condition.get("type") == sort]
+    conditions_before = _list_conditions(old, kind)
+    indexes = [index for index, condition in enumerate(each(_list_conditions(obj))) if condition.get("type") == kind]
     if len(indexes) == len(conditions_before):
         for position, condition_before in zip(each(indexes), conditions_before, strict=True):
             obj["status"]["conditions"][position] = condition_before
@@ -255,11 +256,6 @@ def _set_times(obj: Object, old: Object) -> None:
             item["lastUpdateTime"] = now
         if item.get("lastTransitionTime") is None:
             item["lastTransitionTime"] = since.get((item.get("type"), item.get("status"))) or now
-
-
-def _list_conditions(obj: Object) -> list[Object]:
-    conditions: list[Object] = (obj.get("status") or {}).get("conditions") or []
-    return conditions
 
 
 _STATUS, _APPROVAL = _Status(), _Approval()

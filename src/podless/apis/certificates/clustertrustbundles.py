@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, signer_name
+from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, validate_signer_name
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
@@ -28,7 +28,7 @@ class TrustBundleStrategy(TypedStrategy):
         signer = spec.get("signerName") or ""
         yield from field.invalid_details("metadata.name", name, _name_faults(name, signer))
         if signer:
-            yield from signer_name(signer, "spec.signerName")
+            yield from validate_signer_name(signer, "spec.signerName")
         if before is None or spec["trustBundle"] != before["trustBundle"]:
             yield from _validate_bundle(spec["trustBundle"])
         if before is not None:

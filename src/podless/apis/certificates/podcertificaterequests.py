@@ -6,7 +6,7 @@ import base64
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, signer_name
+from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, validate_signer_name
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.keypair import read_pem_blocks
 from podless.apis.shared.typed import KeptMetadataStrategy
@@ -90,7 +90,7 @@ def _load_request(spec: Object) -> x509.CertificateSigningRequest | None:
 
 def _validate_spec(spec: Object) -> field.Errors:
     signer = spec["signerName"]
-    yield from signer_name(signer, "spec.signerName")
+    yield from validate_signer_name(signer, "spec.signerName")
     yield from _validate_annotations(spec.get("unverifiedUserAnnotations") or {})
     for name, uid in _NAMES:
         yield from field.invalid_details(f"spec.{name}", spec[name], names.check_subdomain(spec[name]))
