@@ -100,7 +100,9 @@ class BoundPolicies(Generic[P]):
         self._policies: ConfigurationLister[P] = ConfigurationLister(state.cache, policies, make)
         self._bindings: ConfigurationLister[PolicyBinding] = ConfigurationLister(state.cache, bindings, PolicyBinding)
         self._revisions = (-1, -1)
-        self._bound: ApplicableItems[BoundPolicy[P]] = ApplicableItems(_policy_covers, exempt_from_policies)
+        self._bound: ApplicableItems[BoundPolicy[P]] = ApplicableItems(
+            lambda bound, *write: bound.policy.matching.may_match(*write), exempt_from_policies
+        )
 
     async def load(self) -> None:
         """Load the policies and bindings."""
@@ -174,10 +176,6 @@ class BoundPolicies(Generic[P]):
         except (APIError, MissingConfiguration) as error:
             return [PolicyFault(policy, binding, f"failed to configure binding: {_describe_error(error)}", True)]
         return [Invocation(policy, binding, version, param) for param in params]
-
-
-def _policy_covers(bound: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
-    return bound.policy.matching.may_match(operation, kind, subresource)
 
 
 def _describe_error(error: Exception) -> str:

@@ -113,7 +113,9 @@ class WebhookList(Plugin):
         )
         self._hooks = hooks
         self._revisions = (-1, -1)
-        self._webhooks: ApplicableItems[Webhook] = ApplicableItems(_webhook_covers, is_exempt)
+        self._webhooks: ApplicableItems[Webhook] = ApplicableItems(
+            lambda webhook, *write: webhook.matching.may_match(*write), is_exempt
+        )
         self.sources = (self._source.collection,) if hooks is None else (self._source.collection, hooks)
 
     @property
@@ -184,10 +186,6 @@ class WebhookList(Plugin):
         if not verdict.allowed:
             raise webhook_refusal(webhook.name, verdict.result, webhook.noun)
         return verdict
-
-
-def _webhook_covers(webhook: Webhook, operation: str, kind: Kind, subresource: str) -> bool:
-    return webhook.matching.may_match(operation, kind, subresource)
 
 
 def _read_webhooks(configuration: Object) -> list[Webhook]:

@@ -36,7 +36,8 @@ async def note_release(store: Store, release: Release) -> Read | None:
         text = record.stored.data.decode() if record is not None else DEFAULT
         oldest, newest = _parse_span(text)
         read = None if oldest == newest == release.minor else make_read(release)
-        span = _name_span(min(oldest, release.minor), max(newest, release.minor))
+        first, last = min(oldest, release.minor), max(newest, release.minor)
+        span = f"1.{last}" if first == last else f"1.{first}-1.{last}"
         if record is not None and span == text:
             return read
         try:
@@ -85,7 +86,3 @@ def _parse_minor(name: str, text: str) -> int:
     if major != "1" or not minor.isdigit():
         raise StoreError(f"{KEY} is {text!r}, which is not a Kubernetes release")
     return int(minor)
-
-
-def _name_span(oldest: int, newest: int) -> str:
-    return f"1.{newest}" if oldest == newest else f"1.{oldest}-1.{newest}"

@@ -64,22 +64,19 @@ def _import_log(paths: Sequence[str], scratch: Path) -> str:
         database.execute("BEGIN")
         places = list(_store_changes(database, paths, skipped))
         database.execute("COMMIT")
+        omitted = [f"{format_count(count, 'event')}: {reason.value}" for reason, count in skipped.most_common()]
         if not places:
-            raise BadLog(f"the files have no changes; they have {_describe_skipped(skipped) or 'no events'}")
+            raise BadLog(f"the files have no changes; they have {'; '.join(omitted) or 'no events'}")
         ordered = settle_revisions(places)
         write_log(_read_back(database, ordered), scratch / DATABASE)
     finally:
         database.close()
     objects = len({position.key for position in ordered})
-    for reason, count in skipped.most_common():
-        print(f"skipped {format_count(count, 'event')}: {reason.value}")
+    for text in omitted:
+        print(f"skipped {text}")
     if len(ordered) < len(places):
         print(f"skipped {format_count(len(places) - len(ordered), 'event')}: writes that changed nothing")
     return f"{format_count(len(ordered), 'change')} of {format_count(objects, 'object')}"
-
-
-def _describe_skipped(skipped: Counter[Skipped]) -> str:
-    return "; ".join(f"{format_count(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
 
 
 def _store_changes(

@@ -124,16 +124,13 @@ class Explorer:
         self._report_line(
             f"{len(perturbations)} perturbations to try one by one, then mixtures from seed {self._options.seed}"
         )
-        waiting = self._list_all(perturbations)
+        single = (Schedule((perturbation,)) for perturbation in perturbations)
+        used = Counter(perturbation.at for perturbation in perturbations)
+        waiting = chain(single, draw_schedules(perturbations, self._options.seed, used))
         async with asyncio.TaskGroup() as group:
             for _ in range(self._free.qsize()):
                 group.create_task(self._try_schedules(waiting))
         return self.report
-
-    def _list_all(self, perturbations: list[Perturbation]) -> Iterator[Schedule]:
-        used = Counter(perturbation.at for perturbation in perturbations)
-        single = (Schedule((perturbation,)) for perturbation in perturbations)
-        return chain(single, draw_schedules(perturbations, self._options.seed, used))
 
     async def _try_schedules(self, waiting: Iterator[Schedule]) -> None:
         while not self._is_over():
@@ -318,11 +315,8 @@ def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Count
     while perturbations:
         chosen: list[Perturbation] = []
         for _ in range(min(source.choice(_SCHEDULE_SIZES), len(perturbations))):
-            candidates = [
-                perturbation
-                for perturbation in perturbations
-                if perturbation.at not in {chosen_one.at for chosen_one in chosen}
-            ] or perturbations
+            taken = {perturbation.at for perturbation in chosen}
+            candidates = [entry for entry in perturbations if entry.at not in taken] or perturbations
             weights = [1 / (1 + used[perturbation.at]) for perturbation in candidates]
             perturbation = source.choices(list(candidates), weights)[0]
             if isinstance(perturbation, HoldEvents):

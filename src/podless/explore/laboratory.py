@@ -19,6 +19,7 @@ from podless.app import App, Settings
 from podless.auth.authorizer import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
+from podless.cluster import Cluster
 from podless.explore.gate import Gate, GatedRun
 from podless.explore.points import Log
 from podless.explore.process import ControllerProcess, OrphanKiller
@@ -87,15 +88,18 @@ class Laboratory:
         self._context = contextvars.copy_context()
         self._context.run(CURRENT.set, self._clock)
         self._folder = tempfile.TemporaryDirectory(prefix="podless-explore-")
-        self._start: Snapshot | None = None
         self._orphans = OrphanKiller()
         self.final: Counter[str] = Counter()  # number of rests after each failure; the controller will not retry soon
+        self._cluster: Cluster
+        self._start: Snapshot
         self._reader: StateReader
         self.client: AdminClient
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         await loop.create_task(self._app.start(), context=self._context.copy())
+        assert self._app.cluster is not None
+        self._cluster = self._app.cluster
         await self._orphans.start()
         self.client = AdminClient(self._app, loop, self._context, RecentRequests())
         authority = self._app.authority.read_bytes()
@@ -118,9 +122,7 @@ class Laboratory:
 
     async def reset_state(self, state: Snapshot | None = None) -> None:
         """Restore a state, by default the one before the first run."""
-        snapshot = state or self._start
-        assert snapshot is not None
-        await self.client.restore(snapshot)
+        await self.client.restore(state or self._start)
 
     def admit_run(self, control: GatedRun | None) -> None:
         """Set the run that controls the requests of clients. None rejects the requests of all clients."""
@@ -143,19 +145,16 @@ class Laboratory:
     @property
     def is_delivering(self) -> bool:
         """Whether events have not reached watches yet: the server delivers them in batches, with pauses."""
-        assert self._app.cluster is not None
-        return bool(self._app.cluster.api.cache.deliveries.pending)
+        return bool(self._cluster.api.cache.deliveries.pending)
 
     def read_revision(self) -> int:
         """Return the revision of the present state."""
-        assert self._app.cluster is not None
-        return self._app.cluster.api.cache.revision
+        return self._cluster.api.cache.revision
 
     async def finish_controllers(self) -> None:
         """Wait until the server's own controllers have processed all writes."""
-        assert self._app.cluster is not None
-        await self._app.cluster.settle(0.0)
-        await self._app.cluster.api.cache.refresh()
+        await self._cluster.settle(0.0)
+        await self._cluster.api.cache.refresh()
 
     async def free_lease(self, lease: tuple[str, str]) -> None:
         """Take a lease from its holder."""
@@ -166,8 +165,7 @@ class Laboratory:
 
     async def find_object(self, attributes: Attributes, name: str) -> Object | None:
         """Return the stored object of a request, None if it does not exist."""
-        assert self._app.cluster is not None
-        api = self._app.cluster.api
+        api = self._cluster.api
         kind = api.registry.get(attributes.group, attributes.resource)
         if kind is None or not name:
             return None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from podless.explore.gate import NOISE
+from podless.history.difference import strip_object
 from podless.meta.errors import qualify_resource
 from podless.meta.objectmeta import SERVER_METADATA
 from podless.runtime.jsonobject import Object
@@ -92,11 +93,7 @@ def compare_states(expected: State, actual: State) -> list[str]:
 
 def compare_objects(before: Object, after: Object) -> list[str]:
     """Return the fields that a write changed, except those that the server writes."""
-    differences = []
-    for obj in (before, after):
-        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in SERVER_METADATA}
-        differences.append({**obj, "metadata": metadata})
-    return list(_compare_values("", *differences))
+    return list(_compare_values("", *(strip_object(obj, SERVER_METADATA) for obj in (before, after))))
 
 
 def _uid_of(obj: Object) -> str:

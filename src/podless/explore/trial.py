@@ -279,9 +279,8 @@ class Trial:
                     condition, seconds = value.get("for"), float(value.get("timeout", 10))
                     await client.wait(value["kind"], value["name"], condition, seconds, namespace=namespace)
         except Waited as error:
-            self.faults.append(
-                Fault("wait", f"{step}: {'it was not as expected' if error.last else 'it was not there'}")
-            )
+            text = "it was not as expected" if error.last else "it was not there"
+            self.faults.append(Fault("wait", f"{step}: {text}"))
         except (Refused, Missing) as error:
             self.faults.append(Fault("wait", f"{step}: {error}"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from podless.codec import serializer
@@ -66,11 +66,11 @@ def compare_objects(before: Object | None, after: Object | None) -> list[Differe
     return list(_compare_values((), strip_object(before), strip_object(after)))
 
 
-def strip_object(obj: Object | None) -> Any:
-    """Return an object without fields that change with every write; ABSENT for None."""
+def strip_object(obj: Object | None, left_out: Collection[str] = _LEFT_OUT) -> Any:
+    """Return an object without some metadata, by default what changes with every write; ABSENT for None."""
     if obj is None:
         return ABSENT
-    metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _LEFT_OUT}
+    metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in left_out}
     return {**obj, "metadata": metadata}
 
 

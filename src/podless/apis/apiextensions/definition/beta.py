@@ -35,7 +35,8 @@ def to_v1(crd: Object) -> Object:
     if not spec.get("preserveUnknownFields"):
         spec.pop("preserveUnknownFields", None)
     if layout.versions or "versions" in crd["spec"]:
-        spec["versions"] = [_ordered_version(layout.common | version) for version in layout.versions]
+        versions = (layout.common | version for version in layout.versions)
+        spec["versions"] = [{key: version[key] for key in _VERSION_FIELDS if key in version} for version in versions]
     return {**crd, "spec": _order_fields(_SPEC, spec)}
 
 
@@ -108,10 +109,6 @@ def _rename_path(name: str, value: Any, old: str, new: str) -> Any:
 def _order_fields(struct: Struct, obj: Object) -> Object:
     ranks = struct.field_ranks
     return dict(sorted(obj.items(), key=lambda item: ranks.get(item[0], len(ranks))))
-
-
-def _ordered_version(version: Object) -> Object:
-    return {name: version[name] for name in _VERSION_FIELDS if name in version}
 
 
 def set_defaults(crd: Object) -> None:

@@ -28,12 +28,6 @@ _VERDICTS = {
 }
 
 
-def find_condition(crd: Object, kind: str) -> Object | None:
-    """Return a condition of the definition, or None."""
-    listed: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
-    return next((item for item in listed if item["type"] == kind), None)
-
-
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
     condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
@@ -111,8 +105,8 @@ def set_structural(crd: Object, now: str) -> None:
     fault = _find_unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
     if fault is not None:
         set_condition(crd, _NON_STRUCTURAL, *fault, now)
-    elif find_condition(crd, _NON_STRUCTURAL) is not None:
-        status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
+    elif conditions := status.get("conditions"):
+        status["conditions"] = [item for item in each(conditions) if item["type"] != _NON_STRUCTURAL]
 
 
 def _find_unstructured(spec: Object) -> tuple[str, str, str]:
