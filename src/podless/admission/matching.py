@@ -104,7 +104,7 @@ def _is_listed(value: str, values: frozenset[str]) -> bool:
 
 
 class _AnswerCache(Generic[T]):
-    """Caches one answer per kind and sort key. A changed definition makes a new kind, and so new answers.
+    """Caches one answer per kind and request key. A changed definition makes a new kind, and so new answers.
 
     Kinds are referenced weakly, so that a deleted definition leaves no memory behind. answers: by what decides them,
     with the kind that they hold for. Every write looks answers up, so callers do it without a call.
@@ -115,11 +115,11 @@ class _AnswerCache(Generic[T]):
     def __init__(self) -> None:
         self.answers: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
 
-    def cache_answer(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
+    def cache_answer(self, kind: Kind, request_key: tuple[str | bool, ...], answer: T) -> T:
         """Cache an answer, and return it."""
         if len(self.answers) >= _MAX_KNOWN:
             self.answers.clear()
-        self.answers[sort] = ref(kind), answer
+        self.answers[request_key] = ref(kind), answer
         return answer
 
 
@@ -197,12 +197,12 @@ class ResourceMatching:
         if self._named:
             return self._find_version(attr)
         kind = attr.kind
-        sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
-        cached = self._decided.answers.get(sort)
+        request_key = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
+        cached = self._decided.answers.get(request_key)
         if cached is not None and cached[0]() is kind and (cached[1] is _refer_to_none or cached[1]() is not None):
             return cached[1]()
         result = self._find_version(attr)  # the first time, and if a view of the kind was rebuilt
-        self._decided.cache_answer(kind, sort, ref(result) if result is not None else _refer_to_none)
+        self._decided.cache_answer(kind, request_key, ref(result) if result is not None else _refer_to_none)
         return result
 
     def _find_version(self, attr: AdmissionAttributes) -> Version | None:
@@ -269,14 +269,14 @@ class ApplicableItems(Generic[T]):
         """Return the items that may apply to such writes."""
         if not self.items:
             return ()
-        sort = kind.group, kind.plural, operation, subresource
-        cached = self._cache.answers.get(sort)
+        request_key = kind.group, kind.plural, operation, subresource
+        cached = self._cache.answers.get(request_key)
         if cached is not None and cached[0]() is kind:
             return cached[1]
         cache, items = self._cache, () if self._exempt(kind) else self.items
         # a charge can suspend this, and the items can be replaced meanwhile
         chosen = [item for item in each(items) if self._covers(item, operation, kind, subresource)]
-        return cache.cache_answer(kind, sort, chosen)
+        return cache.cache_answer(kind, request_key, chosen)
 
 
 class ConditionFailed(Exception):

@@ -28,7 +28,7 @@ class _ConstrainedName(NamedTuple):
     excluded: the same for an excluding constraint, for which a wildcard stands for each name that it covers.
     """
 
-    sort: str
+    type_name: str
     kind: type[x509.GeneralName]
     text: str
     matches: Callable[[x509.GeneralName], bool]
@@ -70,7 +70,7 @@ def find_extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
 
 
 def _find_violation(name: _ConstrainedName, limits: x509.NameConstraints) -> str:
-    subject = f"{name.sort} {gotext.quote(name.text)}"
+    subject = f"{name.type_name} {gotext.quote(name.text)}"
     permitted = [subtree for subtree in limits.permitted_subtrees or () if isinstance(subtree, name.kind)]
     if permitted and not any(map(name.matches, permitted)):
         return f"{subject} is not permitted by any constraint"

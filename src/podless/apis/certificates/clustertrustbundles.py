@@ -56,8 +56,8 @@ def _validate_bundle(bundle: str) -> field.Errors:
         return
     places: dict[bytes, list[int]] = {}
     is_sound = True
-    for index, (sort, der, has_headers) in enumerate(read_pem_headers(bundle.encode())):
-        if fault := _find_fault(sort, der, has_headers):
+    for index, (block_type, der, has_headers) in enumerate(read_pem_headers(bundle.encode())):
+        if fault := _find_fault(block_type, der, has_headers):
             is_sound = False
             yield field.invalid(path, _HIDDEN, f"entry {index} {fault}")
         else:
@@ -74,12 +74,12 @@ def _find_repeats(indexes_by_anchor: dict[bytes, list[int]]) -> Iterator[str]:
             yield f"duplicate trust anchor (indices [{' '.join(map(str, indexes))}])"
 
 
-def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:
+def _find_fault(block_type: str, der: bytes, has_headers: bool) -> str:
     """Return the fault of a PEM block, "" if it is a CA certificate."""
     from cryptography import x509
 
-    if sort != CERTIFICATE:
-        return f"has bad block type: {sort}"
+    if block_type != CERTIFICATE:
+        return f"has bad block type: {block_type}"
     if has_headers:
         return "has PEM block headers"
     try:

@@ -50,8 +50,8 @@ class EndpointSliceStrategy(TypedStrategy):
 
     def validate(self, version: Version, obj: Object, old: Object | None) -> field.Errors:
         """Accept invalid endpoints if they did not change."""
-        sort = obj["addressType"]
-        yield from checks.validate_enum("addressType", sort, _TYPES)
+        address_type = obj["addressType"]
+        yield from checks.validate_enum("addressType", address_type, _TYPES)
         yield from _slice_ports(obj.get("ports") or [])
         endpoints = obj.get("endpoints") or []
         if old is None or obj.get("endpoints") != old.get("endpoints"):
@@ -59,9 +59,9 @@ class EndpointSliceStrategy(TypedStrategy):
                 yield field.too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)
                 endpoints = []
             for index, endpoint in enumerate(each(endpoints)):
-                yield from _validate_endpoint(endpoint, sort, f"endpoints[{index}]")
-        if old is not None and sort != old["addressType"]:
-            yield immutable_error("addressType", sort, named=True)
+                yield from _validate_endpoint(endpoint, address_type, f"endpoints[{index}]")
+        if old is not None and address_type != old["addressType"]:
+            yield immutable_error("addressType", address_type, named=True)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about forms of addresses, except those of the controllers, which are in canonical form."""
@@ -74,7 +74,7 @@ class EndpointSliceStrategy(TypedStrategy):
         return warnings
 
 
-def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
+def _validate_endpoint(endpoint: Object, address_type: str, path: str) -> field.Errors:
     addresses = endpoint.get("addresses") or []
     addresses_path = f"{path}.addresses"
     if not addresses:
@@ -82,10 +82,10 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
     elif len(addresses) > _MAX_ADDRESSES:
         yield field.too_many(addresses_path, len(addresses), _MAX_ADDRESSES)
     for index, address in enumerate(each(addresses)):
-        if sort == "FQDN":
+        if address_type == "FQDN":
             yield from _validate_domain(address, f"{addresses_path}[{index}]")
-        elif sort in _TYPES:
-            yield from _slice_address(address, sort, addresses_path, index)
+        elif address_type in _TYPES:
+            yield from _slice_address(address, address_type, addresses_path, index)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if node is not None:
         yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
@@ -94,16 +94,16 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
     yield from _validate_hints(endpoint.get("hints") or {}, f"{path}.hints")
 
 
-def _slice_address(address: str, sort: str, path: str, index: int) -> field.Errors:
+def _slice_address(address: str, address_type: str, path: str, index: int) -> field.Errors:
     item_path = f"{path}[{index}]"
     if not has("OneFaultOfAddresses"):
         yield from field.invalid_details(item_path, address, servicespec.find_external_faults(address))
         parsed = addresses.parse_address(address)
-        if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
-            yield field.invalid(item_path, address, f"must be a valid {sort} address")
+        if parsed is None or (parsed.version == 4) != (address_type == "IPv4"):
+            yield field.invalid(item_path, address, f"must be a valid {address_type} address")
         return
     # IPv4 addresses may have the forms of older fields, IPv6 addresses only the canonical one
-    check = addresses.find_address_faults if sort == "IPv4" else addresses.find_canonical_faults
+    check = addresses.find_address_faults if address_type == "IPv4" else addresses.find_canonical_faults
     faults = check(address)
     yield from field.invalid_details(item_path, address, faults)
     if faults:
@@ -111,8 +111,8 @@ def _slice_address(address: str, sort: str, path: str, index: int) -> field.Erro
     parsed = addresses.parse_address(address)
     assert parsed is not None
     is_ipv4 = parsed.version == 4 or parsed.ipv4_mapped is not None
-    if is_ipv4 != (sort == "IPv4"):
-        yield field.invalid(path, address, f"must be an {sort} address")
+    if is_ipv4 != (address_type == "IPv4"):
+        yield field.invalid(path, address, f"must be an {address_type} address")
     yield from field.invalid_details(item_path, address, servicespec.find_external_faults(address))
 
 

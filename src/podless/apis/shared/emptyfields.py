@@ -21,7 +21,7 @@ class _Map(dict[str, Any]):
 
 
 class _List(list[Any]):
-    """The same for a list."""
+    """A part with the desired state (a list) that was written with empty fields."""
 
 
 class EmptyFieldsStrategy(TypedStrategy):
